@@ -112,11 +112,8 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
 
         @property
         def rows(self) -> R:
-            """The rows of all items, item by item. Other rows can be set, as many."""
+            """The rows of all items, item by item."""
             ...
-
-        @rows.setter
-        def rows(self, value: R) -> None: ...
 
         @property
         def lengths(self) -> Tensor:
@@ -271,10 +268,10 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         if not isinstance(rows, (Tensor, TensorClass)) or count(rows) != count(self._rows):
             got = f"{count(rows)}" if isinstance(rows, (Tensor, TensorClass)) else type(rows).__name__
             raise ValueError(f"Ragged.map_rows: expected {count(self._rows)} rows, got {got}")
-        out: Any = object.__new__(class_for(type(rows)))
+        out: Ragged[S] = object.__new__(class_for(type(rows)))
         out._fill(rows, self._lengths, self._batch_size, self._device, self._names)
         out._starts = self._starts
-        return cast("Ragged[S]", out)
+        return out
 
     def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:
         """The rows of each item reduced to one: a Tensor of shape `[*batch, *event]`.

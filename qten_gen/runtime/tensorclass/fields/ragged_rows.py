@@ -67,6 +67,7 @@ def row_numbers(lengths: Tensor, items: Tensor, sizes: Tensor, starts: list[int]
     """
     sizes, total = sizes.reshape(-1), None
     if starts is None:
+        lengths = lengths.reshape(-1)
         begins = lengths.cumsum(0) - lengths
         shifts = begins[items] - (sizes.cumsum(0) - sizes)
     else:
@@ -77,24 +78,6 @@ def row_numbers(lengths: Tensor, items: Tensor, sizes: Tensor, starts: list[int]
         shifts = shifts.to(lengths.device)
     numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
     return numbers + torch.arange(numbers.shape[0], device=lengths.device)
-
-
-def taken(
-    rows: Rows, lengths: Tensor, starts: list[int] | None, order: Tensor, sizes: Tensor
-) -> tuple[Rows, list[int] | None]:
-    """The rows of some items in their order, and where each of them begins; a view where the items follow one another."""
-    flat = order.reshape(-1)
-    if starts is None:
-        return picked(rows, row_numbers(lengths.reshape(-1), flat, sizes, None)), None
-    wanted: list[int] = flat.tolist()
-    first = wanted[0] if wanted else 0
-    stop = first + len(wanted)
-    if wanted == list(range(first, stop)):
-        begin, end = starts[first], starts[stop]
-        whole = begin == 0 and end == count(rows)
-        return (rows if whole else between(rows, begin, end)), [start - begin for start in starts[first : stop + 1]]
-    new = [0, *accumulate([starts[at + 1] - starts[at] for at in wanted])]
-    return picked(rows, row_numbers(lengths.reshape(-1), flat, sizes, starts)), new
 
 
 def from_items(where: str, cls: type[Any], value: object, batch_size: Size | None) -> Any:
@@ -108,24 +91,20 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     if isinstance(value, Tensor) and value.layout is torch.jagged and cls is Tensor:
         return _from_jagged(where, value)
     if batch_size is None:
-        items = [*cast("Sequence[object]", value)]
-        batch_size = Size((len(items),))
-    else:
-        items = list(_flat(where, cls, value, batch_size, ""))
-    for at, item in enumerate(items):
-        if not isinstance(item, cls) or not dims(cast(Any, item)):
-            raise TypeError(f"{where}: item {at}: expected {rows_of(cls)}, got {described(item)}")
-        if cls is Tensor and cast(Tensor, item).shape[1:] != cast(Tensor, items[0]).shape[1:]:
-            raise ValueError(
-                f"{where}: item {at}: expected a shape of {['n', *cast(Tensor, items[0]).shape[1:]]} as in item 0, "
-                f"got {list(cast(Tensor, item).shape)}"
-            )
+        batch_size = Size((len(cast("Sequence[object]", value)),))
+    items: list[Any] = list(_flat(where, cls, value, batch_size, ""))
     if not items:
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
+    for at, item in enumerate(items):
+        if not isinstance(item, cls) or not dims(item):
+            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}")
+        if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
+            wanted = ["n", *items[0].shape[1:]]
+            raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")
     rows = items[0] if len(items) == 1 else joined(items)
     sizes = [count(item) for item in items]
     lengths = torch.tensor(sizes, dtype=torch.int64, device=device_of(rows)).view(batch_size)
-    made = object.__new__(late.ragged.class_for(type(rows)))
+    made: Any = object.__new__(late.ragged.class_for(type(rows)))
     made._fill(rows, lengths, batch_size, None)
     if not is_compiling():
         made._starts = [0, *accumulate(sizes)]
@@ -138,7 +117,7 @@ def device_of(rows: Rows) -> torch.device:
     return leaves[0].device if leaves else torch.device("cpu")
 
 
-def rows_of(cls: type) -> str:
+def _rows_of(cls: type) -> str:
     if cls is Tensor:
         return "a Tensor whose first dimension is the rows"
     return f"a {cls.__name__} whose batch dimension is the rows"
@@ -171,7 +150,7 @@ def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) ->
     if not isinstance(value, (list, tuple)):
         padded = "; a padded Tensor becomes one with Ragged.from_padded" if isinstance(value, Tensor) else ""
         raise TypeError(
-            f"{where}{at}: expected a Ragged or a list of {batch_size[0]} items, each {rows_of(cls)}, "
+            f"{where}{at}: expected a Ragged or a list of {batch_size[0]} items, each {_rows_of(cls)}, "
             f"got {describe(value)}{padded}"
         )
     if len(value) != batch_size[0]:

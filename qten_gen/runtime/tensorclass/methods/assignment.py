@@ -18,7 +18,6 @@ from ..core.sizes import Index, PlainIndex, over_batch, with_event
 from ..core.stored import Stored
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
-from ..fields.ragged import fill_ragged
 from ..fields.static import equal
 from .indexing import resolved, shown
 
@@ -135,7 +134,9 @@ def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Si
             raise TypeError(
                 f"{where} is Ragged, so a Tensor over the batch size does not apply to it; write into its rows"
             )
-        fill_ragged(ragged, plain, written(value))
+        numbers = ragged.selected(plain)[1]
+        for leaf in ragged._leaves():
+            leaf[numbers] = written(value)
     if isinstance(value, Tensor):
         batch_ndim = len(self._batch_size)
         shaped = _over_selected if is_compiling() and _has_mask(index) and value.dim() <= len(size) else over_batch
