@@ -6,15 +6,14 @@ import gc
 from time import perf_counter
 from typing import TextIO
 
-from ..model.diagnostics import Diagnostic
-from ..project.config import Settings
-from ..project.files import Texts, parts
+from ..project.files import Texts, project_of
 from ..project.judging import judged
 from ..report import report
-from ..tools.check.plain_modules import check_again
+from ..tools.adopt.opening import Sources
+from ..tools.check.plain_modules import check as check_sources
 from . import DONE, FOUND, MISUSE
 from .baseline import beyond_baseline
-from .options import Options, given_paths, output_format
+from .options import Options, output_format
 from .printing import count, from_top
 
 
@@ -27,31 +26,21 @@ def check(options: Options, out: TextIO, err: TextIO) -> int:
         UsageError: The baseline cannot be read or written.
     """
     started = perf_counter()
-    settings = Settings()
-    config = settings.of(options.paths[0] if options.paths else ".")
-    found: list[Diagnostic] = []
-    failures: list[str] = []
-    classes = files = 0
-    for part in parts(given_paths(options.paths, config), settings):
-        read = Texts.of(part.files)
-        failures += read.failures
-        gc.disable()  # the parser creates many objects that live to the end
-        try:
-            checked = check_again(
-                read.texts, read.origins, frozenset(read.targets), part.cache if part.config.root else None
-            )
-        finally:
-            gc.enable()
-        found += judged(checked.findings, part.config)
-        classes, files = classes + checked.classes, files + checked.files
-    new = beyond_baseline(found, options)
-    form = output_format(options, config)
+    project = project_of(options.paths)
+    read = Texts.of(project.files)
+    gc.disable()  # the parser creates many objects that live to the end
+    try:
+        checked = check_sources(Sources.of(read.texts, read.origins, read.targets))
+    finally:
+        gc.enable()
+    new = beyond_baseline(judged(checked.findings, project.config), options)
+    form = output_format(options)
     if (new and not options.quiet) or form == "json":
         shown, _ = from_top(form, new, ())
         out.write(report(form, shown, color=options.color.enabled(out)))
         out.write("\n" if form == "full" else "")
-    err.writelines(f"error: {failure}\n" for failure in failures)
+    err.writelines(f"error: {failure}\n" for failure in read.failures)
     messages = err if form == "json" else out
-    counts = f"{count(len(new), 'finding')} in {count(classes, 'module')} of {count(files, 'file')}"
+    counts = f"{count(len(new), 'finding')} in {count(checked.classes, 'module')} of {count(checked.files, 'file')}"
     messages.write(f"{counts} in {perf_counter() - started:.2f}s\n")
-    return MISUSE if failures else FOUND if new else DONE
+    return MISUSE if read.failures else FOUND if new else DONE

@@ -13,15 +13,15 @@ from functools import partial
 from typing import TextIO
 
 from ..project.apply import is_temporary
-from ..project.config import ConfigError, Settings
-from ..project.files import PathError, parts
+from ..project.config import ConfigError
+from ..project.files import PathError, project_of
 from ..project.output_names import is_output
 from ..project.paths import NO_OUTPUT, read_output
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
 from ..run.run import run
 from . import DONE, MISUSE
-from .options import Options, given_paths, output_format
+from .options import Options, output_format
 from .printing import print_outcome
 
 _MISSING = "error: --watch needs the library watchfiles; install it with: python -m pip install watchfiles\n"
@@ -90,33 +90,28 @@ def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, 
     """Run once, and print what was found and done. A mistake that stops the run is printed, too."""
     started, at = time.perf_counter(), time.strftime("%H:%M:%S ")
     try:
-        settings = Settings()
-        config = settings.of(options.paths[0] if options.paths else ".")
-        outcome = run(given_paths(options.paths, config), settings, explains=options.verbose)
+        outcome = run(project_of(options.paths))
     except ConfigError as error:
         err.write(f"{at}{headline(error.diagnostic, color=False)}\n")
     except PathError as error:
         err.write(f"{at}error: {error}\n")
     else:
         written.update({os.path.abspath(change.path): change.new for change in outcome.changes})
-        if output_format(options, config) == "json":
+        if output_format(options) == "json":
             options.output_format = "concise"
-        print_outcome(outcome, options, config, time.perf_counter() - started, out, err, at=at)
+        print_outcome(outcome, options, time.perf_counter() - started, out, err, at=at)
     out.flush()
     err.flush()
 
 
 def _folders(options: Options) -> frozenset[str]:
-    """The folders of all sources of the projects, and the source roots elsewhere that they import from."""
-    settings = Settings()
-    paths = given_paths(options.paths, settings.of(options.paths[0] if options.paths else "."))
-    folders = {path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths}
-    for part in parts(paths, settings):
-        folders |= part.files.folders | ({part.config.root} if part.config.root is not None else set())
-        for root in part.config.import_roots:
-            for folder, names, _ in os.walk(root) if root not in folders else ():
-                names[:] = [name for name in names if not name.startswith(".") and name not in EXCLUDED]
-                folders.add(folder)
+    """The folders of all sources of the project, and the source roots elsewhere that it imports from."""
+    project = project_of(options.paths)
+    folders = {*project.files.folders, project.config.root}
+    for root in project.config.import_roots:
+        for folder, names, _ in os.walk(root) if root not in folders else ():
+            names[:] = [name for name in names if not name.startswith(".") and name not in EXCLUDED]
+            folders.add(folder)
     return frozenset(map(os.path.abspath, folders))
 
 

@@ -59,7 +59,7 @@ def unknown_root(path: str, origin: Origin, mismatch: ImportMismatch) -> Diagnos
     )
 
 
-_HELP = "run qten-gen where {0} is installed, or set environment or source-roots in [tool.qten-gen] so that it is found"
+_HELP = "run qten-gen where {0} is installed, or set source-roots in [tool.qten-gen] so that it is found"
 _DELETED = "define it there again, or import the class from where it is now; what was generated stays until then"
 _COPIES = "leave the copies out with exclude in [tool.qten-gen], or import it under a name that only one of them has"
 

@@ -2,7 +2,7 @@
 
 Libraries that may make TensorClasses depend on qten-gen, and their metadata says so. Only these are looked into for
 declarations, so that a project that imports torch or numpy is as fast as one that does not. They are found in the folders
-`site-packages` of the running interpreter or of the environment in the settings, or where an editable installation points: a path
+`site-packages` of the running interpreter, or where an editable installation points: a path
 file, or the mapping in a finder. Of folders without metadata, as in PYTHONPATH, a package that mentions qten_gen counts.
 """
 
@@ -43,17 +43,15 @@ class _Searched(NamedTuple):
 
 
 class Environment:
-    """The folders that modules are imported from: of the running interpreter, or of a virtual environment in a folder."""
+    """The folders that modules are imported from in the environment that qten-gen runs in."""
 
-    def __init__(self, folder: str | None = None) -> None:
-        self.folder = folder
+    def __init__(self) -> None:
         self._stems: dict[str, frozenset[str]] = {}
 
     @cached_property
     def searched(self) -> list[_Searched]:
         """The folders, each once, with those that path files add."""
-        starts = [] if self.folder else [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-        waiting = [*starts, *(_own_sites() if self.folder is None else _sites_of(self.folder))]
+        waiting = [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)), *_own_sites()]
         found: dict[str, _Searched] = {}
         for folder in map(os.path.abspath, waiting):  # the loop goes on with what is added meanwhile
             if folder not in found:
@@ -78,10 +76,7 @@ class Environment:
 
     def looked_at(self) -> list[str]:
         """All that decides which libraries there are: folders, which may not exist, and path files."""
-        found = [] if self.folder is None else [os.path.join(self.folder, name) for name in ("Lib", "lib", "lib64")]
-        for each in self.searched:
-            found += [each.path, *(os.path.join(each.path, name) for name in each.path_files)]
-        return found
+        return [os.path.join(each.path, name) for each in self.searched for name in ("", *each.path_files)]
 
     @cached_property
     def declaring(self) -> Mapping[str, list[str]]:
@@ -179,8 +174,8 @@ class ModuleFile(NamedTuple):
 class Installed:
     """All libraries of an environment, whether they declare or not."""
 
-    def __init__(self, environment: str | None = None) -> None:
-        self._environment = Environment(environment)
+    def __init__(self) -> None:
+        self._environment = Environment()
         self._found: dict[str, ModuleFile | None] = {}
 
     def find(self, module: str) -> ModuleFile | None:
@@ -261,15 +256,6 @@ def _own_sites() -> list[str]:
 
     folders = site.getsitepackages()
     return [site.getusersitepackages(), *folders] if site.ENABLE_USER_SITE else folders
-
-
-def _sites_of(environment: str) -> list[str]:
-    """The `site-packages` of a virtual environment."""
-    found = [os.path.join(environment, "Lib", "site-packages")]
-    for library in ("lib", "lib64"):
-        folder = os.path.join(environment, library)
-        found += [os.path.join(folder, name, "site-packages") for name in listed(folder) if name.startswith("python")]
-    return list(dict.fromkeys(os.path.realpath(folder) for folder in found))
 
 
 def _lines_of(site: str, name: str) -> list[str]:

@@ -117,7 +117,7 @@ def torn_sources(state: ProjectState, reader: Reader | None) -> list[str]:
 def project_state(
     files: ProjectFiles,
     root: str,
-    config: Config | None = None,
+    config: Config,
     open_reader: OpenReader | None = None,
     parse: Parse | None = None,
     unsaved: Mapping[str, bytes] = {},
@@ -144,7 +144,6 @@ def project_state(
     edited: dict[str, bytes] = {}
     unreadable: list[Failure] = []
     names: dict[str, str] = {}
-    config = config or Config()
     dependencies = Dependencies(config)
     more: Mapping[str, Source] = files.sources
     graph: SourceGraph | None = None
@@ -169,11 +168,9 @@ def project_state(
         more = dependencies.missing(origins, scans, modules)
         files = files._replace(sources={**files.sources, **more})
         graph = _graph(files, records, modules, undeclared)
-        graph = graph._replace(
-            # Without settings, files that are not listed may import any of these.
-            imported=frozenset(origins) if config.root is None else graph.imported,
-            unresolved=dependencies.unresolved(origins, scans, outside, modules),
-        )
+        graph = graph._replace(unresolved=dependencies.unresolved(origins, scans, outside, modules))
+        if not config.has_file:  # files elsewhere may import any of these
+            graph = graph._replace(imported=frozenset(origins))
     made = graph
     parsed = {
         path: previous.parsed[name]
@@ -382,8 +379,8 @@ def _verified_outputs(
 
 
 def _unlistable(files: ProjectFiles) -> Iterator[Failure]:
-    for folder, reason in files.unlistable.items():
-        yield Failure(display_path(folder), f"cannot read it: {reason}")
+    for path, problem in files.unlistable.items():
+        yield Failure(display_path(path), problem)
 
 
 def _shadowed_declarations(files: ProjectFiles) -> Iterator[Failure]:

@@ -77,9 +77,7 @@ def test_a_generated_file_behind_something_else_is_written_anew(qten_gen: Comman
     expected = [output.read_bytes() for output in outputs]
     for output in outputs:
         output.write_bytes(b"" if before is None else before + output.read_bytes())
-    checked = qten_gen("--check", "-v", "model.py")
-    why = "empty" if before is None else "something stands before its header"
-    assert (checked.status, checked.out.count(f"({why})")) == (1, 2)
+    assert qten_gen("--check", "model.py").summary == "2 files stale"
     assert qten_gen("model.py").summary == "2 files written"
     assert [output.read_bytes() for output in outputs] == expected
 

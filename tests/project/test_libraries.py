@@ -8,19 +8,22 @@ from zipfile import ZipFile
 
 import pytest
 
-from qten_gen.project import cache, paths, stale
+from qten_gen.project import cache, libraries, paths, stale
 from tests.command import Command
 from tests.project.installed import MODEL, NETS, Environment
 
 
 @pytest.fixture
-def environment(qten_gen: Command, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment that the settings of the project name, and a project that uses a library."""
-    folder = tmp_path_factory.mktemp("environment")
-    qten_gen.write("pyproject.toml", f'[tool.qten-gen]\nenvironment = "{folder}"\n')
+def environment(
+    qten_gen: Command, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Environment:
+    """An environment in the place of the one that runs, and a project that uses a library."""
+    found = Environment(tmp_path_factory.mktemp("environment"))
+    monkeypatch.setattr(libraries, "_own_sites", lambda: [str(found.site)])
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("app/__init__.py", "")
     qten_gen.write("app/model.py", MODEL)
-    return Environment(folder)
+    return found
 
 
 def is_right(qten_gen: Command) -> bool:
@@ -205,7 +208,6 @@ def test_a_library_with_declarations_is_used_from_a_wheel(tmp_path: Path) -> Non
         '[tool.hatch.build.targets.wheel]\npackages = ["shop_models"]\n',
         library / "shop_models/__init__.py": "from .nets import Net as Net, Point as Point\n",
         library / "shop_models/nets.py": NETS.replace("\n    ", "\n").strip() + "\n",
-        app / "pyproject.toml": '[tool.qten-gen]\nenvironment = "../env"\n',
         app / "app/__init__.py": "",
         app / "app/model.py": MODEL.replace("\n    ", "\n").strip() + "\n",
     }.items():

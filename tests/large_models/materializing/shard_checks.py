@@ -22,7 +22,7 @@ from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.distributed.tensor.placement_types import Placement
 
-from qten_gen import Module, ModuleList, buffer, deferred_init, materialize_module, param, submodule
+from qten_gen import Module, ModuleList, buffer, param, submodule
 from qten_gen.large_models.materializing.materialize import MaterializeReport
 from tests.module.torch_tools.gloo import Check, main
 
@@ -275,36 +275,6 @@ def other_models_are_refused_everywhere(folder: Path) -> None:
         refused(partial(Net.on_meta().materialize, "cpu", seed=1, mesh=line(), **arguments))
 
 
-def deferred() -> nn.Module:
-    """A plain module, as a library would have it, in half precision: the last layer is tied to the first."""
-    layers = [nn.TransformerEncoderLayer(12, 3, 30, batch_first=True) for _ in range(2)]
-    model = nn.Sequential(nn.Embedding(37, 12), *layers, nn.Linear(12, 37, bias=False))
-    model[3].weight = model[0].weight
-    return model.half()
-
-
-def a_recording_is_carried_out_in_parts(folder: Path) -> None:
-    torch.manual_seed(3)
-    expected = deferred()
-    torch.manual_seed(3)
-    found = deferred_init(deferred)
-    placements = {"*.linear1.*": [Shard(0)], "0.weight": [Shard(1)], "*.norm1.*": None}
-    materialize_module(found, mesh=line(), placements=placements)
-    assert_same(found, expected)
-    parameters = dict(found.named_parameters())
-    weight = parameters["1.linear1.weight"]
-    assert isinstance(weight, DTensor) and isinstance(weight, nn.Parameter)
-    assert weight.to_local().untyped_storage().nbytes() == weight.to_local().nbytes
-    assert found.get_submodule("0").weight is found.get_submodule("3").weight
-    assert not isinstance(parameters["1.norm1.weight"], DTensor)
-
-
-def recordings_from_other_seeds_are_refused_everywhere(folder: Path) -> None:
-    torch.manual_seed(dist.get_rank())
-    found = deferred_init(deferred)
-    refused(lambda: materialize_module(found, mesh=line()))
-
-
 def saved(folder: Path, name: str, write: Callable[[Path], object]) -> Path:
     """A path that one process writes."""
     path = folder / name
@@ -352,8 +322,6 @@ CHECKS: Sequence[tuple[Check, Sequence[int]]] = (
     (fully_sharded_and_tensor_parallel, (4,)),
     (one_seed_is_drawn_for_all_and_different_ones_are_refused, (2,)),
     (other_models_are_refused_everywhere, (2, 4)),
-    (a_recording_is_carried_out_in_parts, (1, 2, 4)),
-    (recordings_from_other_seeds_are_refused_everywhere, (2,)),
     (loaded_from_safetensors, (2,)),
     (loaded_from_tensors_in_memory, (2,)),
 )

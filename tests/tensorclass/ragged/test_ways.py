@@ -36,8 +36,12 @@ def by_safetensors(b: Batch, folder: Path) -> Batch:
 
 
 def by_state_dict(b: Batch, _: Path) -> Batch:
-    other = b.flip(0)
-    other.load_state_dict(b.state_dict())
+    same, other = b * 0, b.flip(0)
+    same.load_state_dict(b.state_dict())
+    assert equal(same, b)
+    with pytest.raises(RuntimeError, match=r"Ragged\.lengths: expected items of the same lengths; pass assign=True"):
+        other.load_state_dict(b.state_dict())
+    other.load_state_dict(b.state_dict(), assign=True)
     return other
 
 
