@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch.utils import _pytree
 
-from .declared import Batch, Targets, assert_items, batch, items, sample
+from .declared import Batch, Targets, assert_items, batch, equal, items, sample
 
 
 def as_pickle(protocol: int) -> Callable[[Batch, Path], Batch]:
