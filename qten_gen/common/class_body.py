@@ -39,7 +39,7 @@ def class_annotations(namespace: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def defines(namespace: Mapping[str, object], bases: Iterable[type], name: str) -> bool:
-    """Whether a class body, or an ancestor outside of torch and this package, defines `name`; generated classes do not count."""
+    """True if a class body, or an ancestor outside of torch and this package, defines `name`; generated classes do not count."""
     return name in namespace or any(
         name in vars(ancestor)
         for base in bases

@@ -34,6 +34,7 @@ INDEX = "index"
 
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
+RAGGED = "qten_gen.Ragged"
 
 ANNOTATED = (UNBATCHED,)
 """The words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""
@@ -96,7 +97,7 @@ _VALUE_KEYWORDS = {
 
 
 def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
-    """Whether a string or an integer is an expression when it is the argument of a specifier at that position.
+    """True if a string or an integer is an expression when it is the argument of a specifier at that position.
 
     >>> takes_dimension("qten_gen.param", 0, None), takes_dimension("qten_gen.param", 2, "tie")
     (True, False)

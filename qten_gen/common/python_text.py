@@ -76,7 +76,7 @@ def expression_text(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Whether an expression has nothing in it that Python may read otherwise than the language of expressions does.
+    """True if an expression has nothing in it that Python may read otherwise than the language of expressions does.
 
     >>> is_plain("3*dim"), is_plain("dim # half"), is_plain("0x10")
     (True, False, False)
@@ -87,7 +87,7 @@ def is_plain(text: str) -> bool:
 
 
 def _has_tuples_in_parentheses(text: str) -> bool:
-    """Whether each comma stands in parentheses, as in `max(a, b)`: Python reads a tuple without them, too."""
+    """True if each comma stands in parentheses, as in `max(a, b)`: Python reads a tuple without them, too."""
     around: list[str] = []
     for character in text:
         if character in "([":
@@ -144,7 +144,7 @@ _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
 
 
 def written_as(value: object, text: str) -> bool:
-    """Whether `text`, as written in generated code, means this value.
+    """True if `text`, as written in generated code, means this value.
 
     >>> written_as("train", "'train'")
     True

@@ -84,7 +84,7 @@ class _Field:
 
 
 def is_record(value: object) -> TypeGuard[DataclassInstance]:
-    """Whether an object is a record; a class of records is none.
+    """True if an object is a record, not a class of records.
 
     >>> is_record(record)
     False

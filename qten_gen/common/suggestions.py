@@ -21,7 +21,7 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
 
 
 def differ_by_one(word: str, other: str) -> bool:
-    """Whether one letter is missing, added, wrong, or swapped with the next one.
+    """True if one letter is missing, added, wrong, or swapped with the next one.
 
     >>> differ_by_one("foward", "forward"), differ_by_one("fowrard", "forward"), differ_by_one("backward", "forward")
     (True, True, False)

@@ -63,7 +63,7 @@ class Ancestry:
         return self._order(qualified).mro
 
     def is_consistent(self, qualified: str) -> bool:
-        """Whether a class and all its ancestors have a method resolution order."""
+        """True if a class and all its ancestors have a method resolution order."""
         return self._order(qualified).is_consistent
 
     def roots(self, qualified: str) -> frozenset[Root]:
@@ -102,7 +102,7 @@ class Ancestry:
         return self._lookups.once(self._orders, qualified, self._ordered)
 
     def _ordered(self, qualified: str) -> _Order:
-        """The order of a class, from those of its bases. One without an order is its own ancestor."""
+        """The order of a class, merged from the orders of its bases. One without an order is its own ancestor."""
         bases = [base for base in self.bases(qualified) if base]
         known = [self._orders.get(base) for base in bases]
         orders = []
@@ -223,7 +223,7 @@ class Ancestry:
 
 
 def _mentions_tensor(annotation: TypeExpr | None) -> bool:
-    """Whether an annotation names a tensor, as those of a declaration do."""
+    """True if an annotation names a tensor, as in a declaration."""
     return annotation is not None and any(is_tensor(TypeExpr(name)) for name in annotation.mentioned)
 
 

@@ -187,7 +187,7 @@ def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup)
 
 
 def _is_dimension(specifier: str, keyword: str | None, known: object) -> bool:
-    """Whether a value is a dimension where one is taken; an argument of a child is one if it is a string."""
+    """True if a value is a dimension where one is taken; an argument of a child is one if it is a string."""
     if keyword == language.WHEN or (specifier == language.SUBMODULE and keyword != language.REPEAT):
         return type(known) is str
     return type(known) in (str, int)
@@ -218,7 +218,7 @@ def _constant(qualified: str, names: Names, depth: int) -> _Known | None:
 
 
 def _is_plain(file: SourceFile, name: str, names: Names) -> bool:
-    """Whether an attribute of a class is what the class body assigns: not in an enum, nor where a metaclass may change it."""
+    """True if an attribute of a class is what the class body assigns: not in an enum, nor where a metaclass may change it."""
     cls = names.class_of(f"{file.module}.{name.partition('.')[0]}") if "." in name else None
     return cls is None or not (cls[1].bases or cls[1].keywords or cls[1].decorators)
 

@@ -192,7 +192,7 @@ class Declarations:
         )
 
     def _lineage(self, qualified: str) -> Lineage:
-        """The class and those of its ancestors that are declarations, in method resolution order."""
+        """The class and its declared ancestors, in method resolution order."""
         return self._lookups.once(self._lineages, qualified, self._declared_lineage)
 
     def _declared_lineage(self, qualified: str) -> Lineage:
@@ -212,7 +212,7 @@ class Declarations:
         return _Member(name, found[1], frozenset(flags.intersection(FLAGS)))
 
     def _string_option(self, keyword: str, qualified: str) -> str:
-        """The value of a class keyword that takes a string: that of the class, or else of its first parent."""
+        """The value of a class keyword that takes a string, from the class or else from its first parent."""
         seen: set[str] = set()
         lineage = self._lineage(qualified)
         # As long as a class of the lineage has the keyword and the first does not, there is a parent to go on with.
@@ -268,7 +268,7 @@ class Declarations:
         )
 
     def _defines(self, qualified: str, method: str, inherited: bool = False) -> bool:
-        """Whether the class or any ancestor in the run, mixins included, defines the method; or only whether an ancestor does."""
+        """True if the class or any ancestor in the run, mixins included, defines the method; or only whether an ancestor does."""
         found = (self._names.class_of(name) for name in self._ancestry.mro(qualified)[int(inherited) :])
         return any(item is not None and _has(item[1], method) for item in found)
 
@@ -336,7 +336,7 @@ def bound_by(cls: ClassSource) -> frozenset[str]:
 
 
 def is_virtual(method: MethodSource) -> bool:
-    """Whether the function is a virtual tensor."""
+    """True if the function is a virtual tensor."""
     return language.VIRTUAL in method.decorators
 
 

@@ -22,7 +22,7 @@ class Modules(Protocol):
         ...
 
     def is_package(self, module: str) -> bool | None:
-        """Whether a module is a package; None for a module outside the run. Its content does not matter."""
+        """True if a module is a package; None for a module outside the run. Its content does not matter."""
         ...
 
 
@@ -37,7 +37,7 @@ def import_context(file: SourceFile, asked: Collection[str], modules: Modules) -
 
 
 class Exports:
-    """The names that files bind and export, including those of star imports."""
+    """The names that files bind and export, star imports included."""
 
     def __init__(self, modules: Modules) -> None:
         self._modules = modules
@@ -84,7 +84,7 @@ class Exports:
                 yield star, source
 
     def _is_complete(self, file: SourceFile) -> bool:
-        """Whether all star imports that a file leads to are from files of the run."""
+        """True if all star imports that a file leads to are from files of the run."""
         waiting, seen = [file], {file.module}
         while waiting:
             current = waiting.pop()
@@ -103,7 +103,7 @@ class Exports:
         return [name for name in source.names if not name.startswith("_") and name not in source.imports]
 
     def _exports(self, file: SourceFile) -> frozenset[str]:
-        """The names that a star import of the file binds: those of `__all__`, or all public names."""
+        """The names that a star import of the file binds: what `__all__` lists, or all public names."""
         if file.module not in self._exported:
             found: set[str] = set()
             waiting, seen = [file], {file.module}
@@ -163,7 +163,7 @@ class Exports:
                 yield source, imported.name
 
     def _is_outside(self, qualified: str) -> bool:
-        """Whether a name is outside the files of the run, such as in a library."""
+        """True if a name is defined outside the files of the run, such as in a library."""
         parts = qualified.split(".")
         return all(self._modules.is_package(".".join(parts[:end])) is None for end in range(1, len(parts) + 1))
 
@@ -176,7 +176,7 @@ class Exports:
 
 
 def _imports_back(source: SourceFile, name: str, file: SourceFile) -> bool:
-    """Whether a file that another one imports with a star has a name from that one."""
+    """True if a file that another one imports with a star has a name from that one."""
     imported = source.imports.get(name)
     if imported is None or imported.name != name:
         return False

@@ -151,7 +151,7 @@ class Names:
         return located is not None and located[1] in located[0].type_variables
 
     def _is_tensor_class(self, name: str, below: frozenset[str]) -> bool:
-        """Whether a class of the run derives from `torch.Tensor`."""
+        """True if a class of the run derives from `torch.Tensor`."""
         found = self.class_of(name)
         if found is None or name in below:
             return False

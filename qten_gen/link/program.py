@@ -52,7 +52,7 @@ class Library:
     reading: Callable[[str], Reading | None]
     """The file of a module, or of the one that a generated module is made from; None for a module that is not in the run."""
     is_package: Callable[[str], bool | None]
-    """Whether a module is a package; None for a module that is not in the run. It reads nothing."""
+    """True if a module is a package; None for a module that is not in the run. It reads nothing."""
     heads: Container[str]
     """The first parts of the names of all modules."""
     handlers: Callable[[str], Iterable[str]]
@@ -66,7 +66,7 @@ class Program:
     """
 
     def __init__(self, library: Library, *, with_inner: bool = False) -> None:
-        """A program; `with_inner` counts classes inside classes among those of a file, so that they are declarations too."""
+        """A program; `with_inner` counts classes inside classes among a file's classes, so that they are declarations too."""
         self.lookups = Lookups()
         self._library = library
         self._with_inner = with_inner
@@ -98,7 +98,7 @@ class Program:
         return None if found is None else found.file
 
     def is_package(self, module: str) -> bool | None:
-        """Whether a module is a package; None for a module that is not in the run."""
+        """True if a module is a package; None for a module that is not in the run."""
         if not self._is_known(module):
             return None
         self.lookups.note(f"?{module}")
@@ -173,7 +173,7 @@ class Program:
         return None if file is None else self.names.meaning(name, file)
 
     def _is_known(self, module: str) -> bool:
-        """Whether the run has modules of that name or below its first part. It saves a look-up of each name of a library."""
+        """True if the run has modules of that name or below its first part. It saves a look-up of each name of a library."""
         head = module.partition(".")[0]
         if head in self._library.heads or source_module(head) in self._library.heads:
             return True
@@ -245,7 +245,7 @@ def _mentioned_modules(own: Iterable[Declaration]) -> Iterator[str]:
 
 
 def _modules_of_handlers(dispatching: Iterable[ModuleDecl | FunctionalDecl]) -> Iterator[str]:
-    """The modules that handlers stand in, and those of the types that they are for."""
+    """The modules of handlers, and of the types that they handle."""
     for each in dispatching:
         for handler in each.handlers:
             yield from (handler.module, handler.type.name.rpartition(".")[0])

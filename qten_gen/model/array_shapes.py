@@ -71,7 +71,7 @@ class Axis:
 
     @property
     def is_several(self) -> bool:
-        """Whether it matches any number of dimensions."""
+        """True if the axis matches any number of dimensions."""
         return self.kind in (AxisKind.BATCH, AxisKind.SEVERAL, AxisKind.REST)
 
 

@@ -50,13 +50,13 @@ def nested_keywords(specifier: str, position: int, keyword: str | None) -> tuple
 
 
 def is_sequence(call: SpecifierCall) -> bool:
-    """Whether a call of `submodule` was written `sequential(...)`."""
+    """True if a call of `submodule` was written `sequential(...)`."""
     made = call.arguments[0].value if call.arguments else None
     return isinstance(made, Value) and made.name == language.CHAIN
 
 
 def is_several(call: SpecifierCall) -> bool:
-    """Whether a call of `submodule` makes a list or a dict of children."""
+    """True if a call of `submodule` makes a list or a dict of children."""
     return call.get(language.REPEAT) is not None or call.get("keys") is not None
 
 
@@ -253,7 +253,7 @@ def _string(call: SpecifierCall, keyword: str) -> str | None:
 
 
 def _is(call: SpecifierCall, keyword: str, expected: bool) -> bool:
-    """Whether a keyword is given as the literal True (or False, if that is `expected`)."""
+    """True if a keyword is given as the literal True (or False, if that is `expected`)."""
     argument = call.get(keyword)
     return argument is not None and isinstance(argument.value, Value) and argument.value.literal == str(expected)
 
@@ -264,7 +264,7 @@ def derived_values(fields: Iterable[ModuleField]) -> dict[str, DerivedDecl]:
 
 
 def computed(declaration: ModuleDecl) -> Iterator[DerivedDecl | CheckDecl]:
-    """The derived values, each after those that it is computed from, and each check as soon as all that it mentions is known.
+    """The derived values, each after the values that it is computed from, and each check as soon as its names are known.
 
     So a check of arguments comes before what is computed from them: `heads > 0` before `dim // heads`.
     """
@@ -306,12 +306,12 @@ _PLAIN = frozenset({"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modu
 
 
 def is_attribute_only(source: FieldSource) -> bool:
-    """Whether an annotation in a class with a hand-written `__init__` declares no field."""
+    """True if an annotation in a class with a hand-written `__init__` declares no field."""
     return source.specifier is None and (source.value is not None or source.name.startswith("_"))
 
 
 def keeps_foreign_init(fields: Iterable[ModuleField], lineage: Iterable[tuple[tuple[BaseDecl, ...], bool]]) -> bool:
-    """Whether a class without a hand-written `__init__` has that of a class that is not declared.
+    """True if a class without a hand-written `__init__` inherits one from a class that is not declared.
 
     That is so with `init=False`, which directly below Module keeps the constructor of nn.Module, and below a layer of torch where
     nothing is declared that a constructor would have to register.
@@ -329,7 +329,7 @@ def keeps_foreign_init(fields: Iterable[ModuleField], lineage: Iterable[tuple[tu
 
 
 def is_root(base: BaseDecl) -> bool:
-    """Whether a base of a Module is Module itself: by its public name in a text, by that of its file in a class statement."""
+    """True if a base of a Module is Module itself: in a text by its public name, in a class statement by its full one."""
     first, _, last = base.name.partition(".")
     return first == "qten_gen" and last.rpartition(".")[2] == "Module"
 

@@ -28,7 +28,7 @@ class BaseDecl:
     text: str
     """How the source spells it, for the stub: `base.Base`, `Generic[T]`."""
     declared: bool
-    """Whether it is itself a declaration; False for `TensorClass`, `Module` and mixins."""
+    """True if the class is itself a declaration; False for `TensorClass`, `Module` and mixins."""
 
 
 @record(frozen=True, slots=True)
@@ -43,13 +43,13 @@ class TensorClassDecl:
     flags: frozenset[str] = frozenset()
     """The class flags, inherited ones included: `frozen` of `frozen=True` or of `TensorClass["frozen"]`."""
     checks: str = "on"
-    """The class keyword `checks`, or that of the first parent: `"off"` of `checks="off"`."""
+    """The class keyword `checks`, or the first parent's: `"off"` of `checks="off"`."""
     post_init: bool = False
-    """Whether the class or a parent defines `__post_init__`."""
+    """True if the class or a parent defines `__post_init__`."""
     custom_init: bool = False
-    """Whether the class defines `__init__` itself."""
+    """True if the class defines `__init__` itself."""
     frozen_by_keyword: bool = field(default=False, compare=False)
-    """Whether the class statement has `frozen=True`. Type checkers see that, but not a flag in brackets."""
+    """True if the class statement has `frozen=True`. Type checkers see that, but not a flag in brackets."""
     module: str = field(default="", compare=False)
     """The dotted name of its module: `shop.model`."""
     qualname: str = field(default="", compare=False)
@@ -69,7 +69,7 @@ class TensorClassDecl:
 
     @property
     def frozen(self) -> bool:
-        """Whether instances are immutable."""
+        """True if instances are immutable."""
         return "frozen" in self.flags
 
 
@@ -89,7 +89,7 @@ class RegistrationDecl:
     """The dotted name of the module that defines the function."""
     place: NodePath = NO_PATH
     replaces: bool = False
-    """Whether it may take the place of another handler for the type: `replace=True`."""
+    """True if the handler may take the place of another handler for the type: `replace=True`."""
 
 
 @record(frozen=True, slots=True)
@@ -102,17 +102,17 @@ class ModuleDecl:
     own: tuple[str, ...]
     """The names of those fields that no parent declares."""
     custom_init: bool = False
-    """Whether the class or a declared parent has a hand-written `__init__`: then no constructor is generated."""
+    """True if the class or a declared parent has a hand-written `__init__`: then no constructor is generated."""
     post_init: bool = False
-    """Whether the class or a parent defines `__post_init__`."""
+    """True if the class or a parent defines `__post_init__`."""
     custom_reset: bool = False
-    """Whether the class or a parent defines `reset_parameters`."""
+    """True if the class or a parent defines `reset_parameters`."""
     inherited_reset: bool = False
-    """Whether a parent does, so that the generated one must call it."""
+    """True if a parent defines `reset_parameters`, which the generated one calls."""
     checks: tuple[CheckDecl, ...] = ()
     """The conditions on its constructor arguments, inherited checks first."""
     keeps_init: bool = field(default=False, compare=False)
-    """Whether the class statement has `init=False`, so that type checkers use the `__init__` of the parent."""
+    """True if the class statement has `init=False`, so that type checkers use the `__init__` of the parent."""
     module: str = field(default="", compare=False)
     """The dotted name of its module: `shop.model`."""
     qualname: str = field(default="", compare=False)
@@ -121,7 +121,7 @@ class ModuleDecl:
     type_parameters: str = field(default="", compare=False)
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
     forward: Signature | None = field(default=None, compare=False)
-    """The signature of its own `forward`, which is also that of calling the module."""
+    """The signature of its own `forward`, and so of calling the module."""
     registrations: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
     """Handlers registered for the class itself."""
     handlers: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
@@ -142,7 +142,7 @@ class ModuleDecl:
 
     @property
     def writes_init(self) -> bool:
-        """Whether the class itself has a hand-written `__init__`."""
+        """True if the class itself has a hand-written `__init__`."""
         return any(method.name == "__init__" for method in self.methods)
 
 
@@ -161,13 +161,13 @@ class FunctionalDecl:
     """Handlers that it dispatches to, inherited ones included: one for each type, the most specific type first."""
     doc: str = ""
     writes_call: bool = False
-    """Whether its body, or that of a parent, defines `__call__`, so that a call may do something else."""
+    """True if the class or a parent defines `__call__`, so that a call may do something else."""
     writes_invoke: bool = False
-    """Whether its body, or that of a parent, defines `invoke`."""
+    """True if the class or a parent defines `invoke`."""
 
 
 def declares(declaration: Declaration, field: FieldDecl | ModuleField | CheckDecl) -> bool:
-    """Whether a class declares a field or a check itself, rather than inheriting it."""
+    """True if a class declares a field or a check itself, rather than inheriting it."""
     return field.owner == declaration.qualified
 
 
@@ -191,7 +191,7 @@ class FileDecl:
     sources: Mapping[str, SourceFile] = field(default_factory=dict)
     """All files of the run by module name. They cannot be listed."""
     packages: Mapping[str, bool] = field(default_factory=dict, compare=False)
-    """Whether the modules of the run are packages. They cannot be listed."""
+    """True if the modules of the run are packages. They cannot be listed."""
     type_variables: frozenset[str] = frozenset()
     """The type variables of the files that the declarations mention directly."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
@@ -202,7 +202,7 @@ class FileDecl:
     """The qualified names of the TensorClasses of the run that are inside classes, and so have no declaration."""
 
     def is_package(self, module: str) -> bool:
-        """Whether one of the modules is a package's `__init__.py`."""
+        """True if one of the modules is a package's `__init__.py`."""
         return self.packages.get(module, False)
 
 

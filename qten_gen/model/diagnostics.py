@@ -24,11 +24,11 @@ class Kind(NamedTuple):
     name: str
     severity: Severity = "error"
     can_be_wrong: bool = False
-    """Whether an error is about what the class does rather than what it declares, so that the author may know better."""
+    """True if the error is about what the class does rather than what it declares, so that the author may know better."""
 
     @property
     def is_suppressible(self) -> bool:
-        """Whether a comment in its line can suppress it. Without any other error, nothing stands in the way of generating."""
+        """True if a comment in its line can suppress the diagnostic. Then nothing keeps the file from being generated."""
         return self.severity == "warning" or self.can_be_wrong
 
 
@@ -79,9 +79,9 @@ class Fix:
     within: tuple[int, int] | None = None
     """As in `Diagnostic`."""
     is_behind: bool = False
-    """Whether the text is added behind the node."""
+    """True if the text is inserted behind the node, in place of replacing it."""
     is_sure: bool = True
-    """Whether nothing else can be meant. `--fix` makes no other change; an editor offers it all the same."""
+    """True if nothing else can be meant. `--fix` makes no other change; an editor offers it all the same."""
     span: Span = UNLOCATED
     """Where it is, once the place is located."""
 
@@ -119,7 +119,7 @@ class Diagnostic:
 
     @property
     def is_error(self) -> bool:
-        """Whether it is an error. Nothing is generated for a file with one."""
+        """True if the diagnostic is an error. Nothing is generated for a file with one."""
         return self.kind.severity == "error"
 
     @property

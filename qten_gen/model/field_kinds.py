@@ -35,7 +35,7 @@ class _Annotation(NamedTuple):
     present: tuple[TypeExpr, ...]
     """The members of the union, or the type alone, without None: `(Tensor,)` for `Tensor | None`."""
     optional: bool
-    """Whether None was among the members."""
+    """True if None was among the members."""
     single: TypeExpr | None
     """The only member of `present`; None if there are several or none."""
     flags: frozenset[str]
@@ -92,6 +92,21 @@ def _per_item(given: _Annotation) -> FieldDecl | None:
     return FieldDecl(given.name, FieldKind.PER_ITEM, given.optional, type=given.type)
 
 
+def _ragged(given: _Annotation) -> FieldDecl | None:
+    """`Ragged[Tensor]`, `Ragged[Float[Tensor, "n 4"]]`, and `Ragged[Point]` of another TensorClass."""
+    if given.single is None or given.single.name != language.RAGGED:
+        return None
+    rows = argument_of(given.single)
+    dtype, dims = _shape((rows,))
+    if given.is_declared(rows.name):
+        nested = rows.name.rpartition(".")[2]
+    elif is_tensor(rows):
+        nested = None
+    else:
+        return None
+    return FieldDecl(given.name, FieldKind.RAGGED, given.optional, nested, dtype=dtype, dims=dims, type=given.type)
+
+
 def _several_tensors(given: _Annotation) -> FieldDecl | None:
     """`dict[str, Tensor]` and `list[Tensor]`."""
     container = None if given.single is None else _container(given.single)
@@ -125,7 +140,7 @@ def _number(given: _Annotation) -> FieldDecl | None:
     return FieldDecl(given.name, FieldKind.NUMBER, given.optional, cast=widest, type=given.type)
 
 
-_DECIDERS = (_unbatched, _tensor, _per_item, _several_tensors, _nested, _converted, _number)
+_DECIDERS = (_unbatched, _tensor, _per_item, _ragged, _several_tensors, _nested, _converted, _number)
 """The kinds in the order in which they are tried."""
 
 
@@ -139,7 +154,7 @@ def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
 
 
 def is_kw_only(type: TypeExpr) -> bool:
-    """Whether an annotation is `dataclasses.KW_ONLY`."""
+    """True if an annotation is `dataclasses.KW_ONLY`."""
     return type.name == "dataclasses.KW_ONLY"
 
 
@@ -157,7 +172,7 @@ def child_class(type: TypeExpr) -> TypeExpr:
 
 
 def is_tensor(type: TypeExpr) -> bool:
-    """Whether the type is a tensor: `torch.Tensor`, a subclass that torch or tensordict names, or a jaxtyping array of one."""
+    """True if the type is a tensor: `torch.Tensor`, a subclass that torch or tensordict names, or a jaxtyping array of one."""
     if type.name.startswith(_JAXTYPING):
         array = type.args[0] if type.args else None
         return isinstance(array, TypeExpr) and is_tensor(array)

@@ -39,7 +39,7 @@ NO_PATH = NodePath()
 
 
 DYNAMIC = "?"
-"""The name of a type that is known only at run time, such as that of a name with several meanings."""
+"""Stands for a type that is known only at run time, such as a name with several meanings."""
 
 HIDDEN = "!"
 """The name of what stands in place of a type where the class body has bound its name to a value."""
@@ -110,7 +110,7 @@ class Choice:
     options: tuple[tuple[str, Value], ...] | None = field(default=None, compare=False)
     """The keys as canonical literals, with what they stand for; None if the text does not tell them."""
     is_given: bool = False
-    """Whether there are no options, because what the expression gives is chosen itself: `choice("norm_layer")`."""
+    """True if there are no options, because what the expression gives is chosen itself: `choice("norm_layer")`."""
     text: str = field(default="", compare=False, repr=False)
     """The content of the string literal of the selector."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
@@ -141,11 +141,11 @@ class Value:
     """The classes and functions whose results it holds, in lists, dicts and partials too: `torch.nn.Linear`, `torch.ones`. Of an
     object, they are the classes of the modules and tensors in it. `qten_gen.param` stands for any specifier that it may be."""
     is_container: bool = field(default=False, compare=False)
-    """Whether these are inside a container, a partial or a dataclass, rather than the value itself."""
+    """True if the modules are inside a container, a partial or a dataclass, rather than the value itself."""
     mutable: bool = field(default=False, compare=False)
-    """Whether it is an object that cannot be hashed, such as a list: as `reflection` sees it, or the text of a constant says."""
+    """True if the value cannot be hashed, such as a list: as `reflection` sees it, or the text of a constant says."""
     is_callable: bool = field(default=True, compare=False)
-    """Whether it may be called. False for an object that cannot be; for the text of a list, a dict and the like."""
+    """True if the value may be called. False for a list, a dict and other objects that cannot be."""
     method: str | None = None
     """The method of the class that an initialiser is: `fill` of `initializer="fill"`."""
     choice: Choice | None = None
@@ -154,7 +154,7 @@ class Value:
 
     @property
     def alternatives(self) -> tuple[Value, ...]:
-        """The values that it may be: those of a choice as far as they are known, or itself."""
+        """The values that it may be: the known options of a choice, or itself."""
         if self.choice is None:
             return (self,)
         return tuple(value for _, value in self.choice.options or ())
@@ -177,4 +177,4 @@ class Default:
     value: Value
     """The value, or the factory."""
     factory: bool = False
-    """Whether `value` is called to create the default of each instance."""
+    """True if `value` is called to create the default of each instance."""

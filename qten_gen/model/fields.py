@@ -30,6 +30,8 @@ class FieldKind(Enum):
     """`int`, `float`, `bool` or `complex` in a class that is neither `autocast` nor `nocast`: a number is stored as a tensor."""
     NESTED = "nested"
     """Another TensorClass, whose batch size starts with this one's: `Point`."""
+    RAGGED = "ragged"
+    """Items with different numbers of rows, which are tensors or objects of a TensorClass: `Ragged[Tensor]`."""
     STATIC = "static"
     """Any other Python value, the same for the whole batch: `str`."""
     PER_ITEM = "per item"
@@ -37,11 +39,11 @@ class FieldKind(Enum):
 
     @property
     def is_static(self) -> bool:
-        """Whether it stores Python values, which stand in the table `_static`, and that no operation moves or computes with."""
+        """True if the field stores Python values, in the table `_static`, with which no operation computes."""
         match self:
             case FieldKind.STATIC | FieldKind.PER_ITEM:
                 return True
-            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED:
+            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED | FieldKind.RAGGED:
                 return False
 
 
@@ -52,23 +54,23 @@ class FieldDecl:
     name: str
     kind: FieldKind
     optional: bool = False
-    """Whether None is among its values: `mask: Tensor | None`."""
+    """True if None is among the field's values: `mask: Tensor | None`."""
     nested: str | None = None
-    """The class name of a nested field, without its module: `Point`."""
+    """The class name of a nested field, or of the rows of a ragged one, without its module: `Point`."""
     cast: str | None = None
     """The builtin that values are converted with, for a number and in an `autocast` class: `"float"` for `rate: float`."""
     dims: str | None = None
-    """The shape that a jaxtyping annotation states: `"*batch seq"`."""
+    """The shape that a jaxtyping annotation states, of a ragged field for the rows of an item: `"*batch seq"`."""
     dtype: str | None = None
     """jaxtyping's name for the dtype, or for several: `"Int"` of `Int[Tensor, "*batch seq"]`."""
     unbatched: bool = False
-    """Whether the tensor has no batch dimensions: `Unbatched[Tensor]`."""
+    """True if the tensor has no batch dimensions: `Unbatched[Tensor]`."""
     container: str | None = None
     """`"dict"` for `dict[str, Tensor]` and `"list"` for `list[Tensor]`; None for a single tensor."""
     default: Default | None = None
     """`None` of `mask: Tensor | None = None`. Without a default, the constructor requires the argument."""
     kw_only: bool = False
-    """Whether the constructor takes it by keyword only: `field(kw_only=True)`."""
+    """True if the constructor takes the field by keyword only: `field(kw_only=True)`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -88,7 +90,7 @@ class ConfigDecl:
     default: Default | None = None
     """`8` of `heads: int = 8`."""
     kw_only: bool = False
-    """Whether the constructor takes it by keyword only: `field(kw_only=True)`."""
+    """True if the constructor takes the field by keyword only: `field(kw_only=True)`."""
     alias: str | None = None
     """Its name in the constructor where that is another one: `norm_class: type[nn.Module] = field(alias="norm")`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
@@ -127,7 +129,7 @@ class ParameterDecl:
     group: str | None = None
     """The group of the optimizer that it belongs to: `group="no_decay"`."""
     keep_dtype: bool = False
-    """Whether a cast of the module leaves it: `keep_dtype=True`."""
+    """True if a cast of the module leaves the dtype alone: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -135,7 +137,7 @@ class ParameterDecl:
 
     @property
     def is_several(self) -> bool:
-        """Whether there is a list or a dict of parameters."""
+        """True if the field is a list or a dict of parameters."""
         return self.repeat is not None or self.keys is not None
 
 
@@ -147,7 +149,7 @@ class BufferDecl:
     dims: tuple[Dim, ...]
     """Its shape over config fields: `heads`."""
     persistent: bool = True
-    """Whether it is in the state dict."""
+    """True if the buffer is in the state dict."""
     initializer: Value | None = None
     """The function that fills it in place: `nn.init.ones_`."""
     dtype: Value | None = None
@@ -157,7 +159,7 @@ class BufferDecl:
     value: Value | None = None
     """The function of the module that computes it, `value=causal_mask`, or the name of a method."""
     keep_dtype: bool = False
-    """Whether a cast of the module leaves it: `keep_dtype=True`."""
+    """True if a cast of the module leaves the dtype alone: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -186,7 +188,7 @@ class SubmoduleDecl:
     group: str | None = None
     """The group of the optimizer for its parameters that have none: `group="no_decay"`."""
     keep_dtype: bool = False
-    """Whether a cast of the module leaves everything in it: `keep_dtype=True`."""
+    """True if a cast of the module leaves all dtypes of the child alone: `keep_dtype=True`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -199,7 +201,7 @@ class SubmoduleDecl:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether there is a list or a dict of children, each of which has an index."""
+        """True if the field is a list or a dict of children, each of which has an index."""
         return self.repeat is not None or self.keys is not None
 
     @property
@@ -214,7 +216,7 @@ class SubmoduleDecl:
 
     @property
     def has_positions(self) -> bool:
-        """Whether it has several children, or is a sequence with a member that stands for several."""
+        """True if the field has several children, or is a sequence with a member that stands for several."""
         calls = (argument.value for argument in self.call.nested)
         return self.is_repeated or any(
             isinstance(call, SpecifierCall) and call.get(language.REPEAT) is not None for call in calls
@@ -222,17 +224,17 @@ class SubmoduleDecl:
 
     @property
     def mentions_index(self) -> bool:
-        """Whether an argument is computed from the name `index`: `submodule(Block, layer="index", repeat="depth")`."""
+        """True if an argument is computed from the name `index`: `submodule(Block, layer="index", repeat="depth")`."""
         return self.is_filtered or any(language.INDEX in dim_names(dim) for dim in self.call.nested_dims)
 
     @property
     def is_filtered(self) -> bool:
-        """Whether the condition is about each of several children: `when="index % 2 == 0"`."""
+        """True if the condition is about each of several children: `when="index % 2 == 0"`."""
         return self.is_repeated and self.when is not None and language.INDEX in dim_names(self.when)
 
     @property
     def may_be_none(self) -> bool:
-        """Whether None is registered if the condition is false."""
+        """True if None is registered if the condition is false."""
         return self.when is not None and not self.is_filtered
 
 
@@ -242,9 +244,9 @@ class VirtualDecl:
 
     name: str
     cached: bool = False
-    """Whether the result is kept until a value changes that the method reads."""
+    """True if the result is kept until a value changes that the method reads."""
     cast: bool = False
-    """Whether a floating point result gets the module's dtype."""
+    """True if a floating point result gets the module's dtype."""
     reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes that the method reads of its module; `""` for the module as a whole."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)

@@ -39,7 +39,7 @@ class SpecifierCall:
     """All arguments in the order of the call."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
     of_dataclasses: bool = field(default=False, compare=False, repr=False)
-    """Whether it is written `dataclasses.field(...)`."""
+    """True if the call is written `dataclasses.field(...)`."""
 
     def get(self, keyword: str) -> Argument | None:
         """The argument with that keyword; None if it is not given."""
@@ -57,7 +57,7 @@ class SpecifierCall:
 
     @property
     def nested_dims(self) -> tuple[Dim, ...]:
-        """The expressions in its arguments, in those of calls among them, and in choices."""
+        """The expressions in its arguments, at any depth of calls, and in choices."""
         return tuple(
             dim
             for argument in self.nested
@@ -91,7 +91,7 @@ class FieldSource:
     """The string literal on the line below the field."""
     place: NodePath = NO_PATH
     is_class_variable: bool = False
-    """Whether it is annotated `ClassVar`, which a specifier cannot be."""
+    """True if the field is annotated `ClassVar`, which no specifier may be."""
 
 
 @record(frozen=True, slots=True)
@@ -105,9 +105,9 @@ class Signature:
     names: tuple[str, ...] = ()
     """The dotted and plain names that both texts mention, which the stub has to import: `("Tensor", "float")`."""
     is_async: bool = False
-    """Whether it is written `async def`."""
+    """True if the method is written `async def`."""
     yields: bool = False
-    """Whether it is an asynchronous generator, which a stub writes without `async`."""
+    """True if the method is an asynchronous generator, which a stub writes without `async`."""
     type_parameters: str = ""
     """Its PEP 695 parameters as written, brackets included."""
     place: NodePath = NO_PATH
@@ -123,9 +123,9 @@ class Change:
     makes: tuple[str, ...] = ()
     """The functions that make the value: `torch.nn.Linear`."""
     in_container: bool = False
-    """Whether that is inside a list, a dict or the like."""
+    """True if the object is inside a list, a dict or the like."""
     moved: bool = False
-    """Whether the value is the result of a method of what it makes: `nn.Parameter(...).to(device)`."""
+    """True if the value is the result of a method of what it makes: `nn.Parameter(...).to(device)`."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
@@ -164,7 +164,7 @@ class Mixin:
     abstract: frozenset[str] = frozenset()
     """The names that a class has to define: abstract ones, and all of a protocol."""
     is_first: bool = False
-    """Whether its attributes hide those of the generated class, because it stands before the first declared base."""
+    """True if its attributes hide the generated class's, because it stands before the first declared base."""
 
 
 class RegisteredKind(Enum):
@@ -186,17 +186,17 @@ class Registered:
     name: str
     kind: RegisteredKind
     by_name: bool = False
-    """Whether the name is a string, which type checkers do not see."""
+    """True if the name is a string, which type checkers do not see."""
     may_be_none: bool = False
-    """Whether the value is a parameter of the method that is None by default."""
+    """True if the value is a parameter of the method that is None by default."""
     type: TypeExpr | None = None
-    """The class of a child, as far as a call says it; for a list of children, that of each."""
+    """The class of a child, or of each in a list of children, as far as a call says it."""
     container: str = ""
     """`ModuleList` or `ModuleDict` for children of one class in one of them."""
 
     @property
     def is_tensor(self) -> bool:
-        """Whether it is a parameter or a buffer, which may be None."""
+        """True if the attribute is a parameter or a buffer, which may be None."""
         return self.kind in (RegisteredKind.PARAMETER, RegisteredKind.BUFFER)
 
 
@@ -264,7 +264,7 @@ class RegistrationSource:
     signature: Signature
     """All parameters: the module itself is the first."""
     replaces: bool = False
-    """Whether it is given `replace=True`."""
+    """True if the handler is given `replace=True`."""
     place: NodePath = NO_PATH
 
 
@@ -280,7 +280,7 @@ class ImportedName:
     name: str | None
     """The name inside the module; None if the module itself is bound."""
     type_checking: bool = False
-    """Whether the import is under `if TYPE_CHECKING:`."""
+    """True if the import is under `if TYPE_CHECKING:`."""
 
 
 class Reexports(Protocol):
@@ -311,7 +311,7 @@ class ImportContext:
     star_names: Mapping[str, ImportedName] = field(default_factory=dict)
     """The names that its star imports bind."""
     complete: bool = False
-    """Whether `star_names` contains all names that they bind."""
+    """True if `star_names` contains all names that star imports bind."""
 
 
 @record(frozen=True, slots=True)
@@ -337,17 +337,17 @@ class SourceFile:
     imports: dict[str, ImportedName] = field(default_factory=dict)
     """The imported names and their imports."""
     aliases: dict[str, TypeExpr] = field(default_factory=dict)
-    """Names bound to a type expression: `Tokens = Int[Tensor, "b s"]`; those of a class as `Class.Tokens`."""
+    """Names bound to a type expression: `Tokens = Int[Tensor, "b s"]`; in a class body, `Class.Tokens`."""
     alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
     """Names of the top level that are bound in several ways, or to what the text does not show, as types."""
     constants: dict[str, str] = field(default_factory=dict)
-    """Names that are bound once, to an expression that may be a constant, as written; those of a class as `Class.SIZE`."""
+    """Names that are bound once, to an expression that may be a constant, as written; in a class body, `Class.SIZE`."""
     nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
     """The bases of the classes inside classes, by names such as `Class.Inner`."""
     makers: frozenset[str] = frozenset()
     """Functions that call a specifier, whose results may be specifiers therefore."""
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
-    """Type variables by name; those of a class as `Class.T`."""
+    """Type variables by name; in a class body, `Class.T`."""
     registrations: tuple[RegistrationSource, ...] = ()
     functions: tuple[MethodSource, ...] = ()
     """The functions at the top level, for the stub."""
@@ -358,14 +358,14 @@ class SourceFile:
     suppressed: tuple[str, ...] = ()
     """The texts of the top-level statements with a comment `# qten-gen: ignore[...]`, which decide what it suppresses."""
     is_package: bool = False
-    """Whether it is an `__init__.py`, in which relative imports start from the package itself."""
+    """True if the file is an `__init__.py`, in which relative imports start from the package itself."""
     star_imports: tuple[str, ...] = ()
     """The modules, as written, of `from module import *`."""
     repeated: tuple[ClassSource, ...] = ()
     """Class statements that repeat the name of an earlier one."""
     has_star_import: bool = False
-    """Whether a star import or `globals()[name] = ...` may bind names that are not known. An unknown base is no mistake then."""
+    """True if a star import or `globals()[name] = ...` may bind names that are not known. An unknown base is no mistake then."""
     exported: tuple[str, ...] | None = None
     """The names in `__all__`; None if the file has none, or one that is computed."""
     is_program: bool = False
-    """Whether it contains `"__main__"`, as files that are run as programs do."""
+    """True if the text contains `"__main__"`, as programs do."""

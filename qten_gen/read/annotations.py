@@ -257,7 +257,7 @@ def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, int, bool]]:
 
 
 def _bound(node: ast.ClassDef) -> Iterator[str]:
-    """Every binding in the class body, without those of nested functions and classes."""
+    """Every binding in the class body, without the bodies of nested functions and classes."""
     waiting: list[ast.AST] = [*node.body]
     while waiting:
         inner = waiting.pop()

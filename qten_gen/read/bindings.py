@@ -1,4 +1,4 @@
-"""Finds the names that statements bind, in blocks too, and those that a file exports."""
+"""Finds the names that statements bind, in blocks too, and the names that a file exports."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ BLOCK = ast.If | ast.Try | ast.TryStar | ast.With | ast.AsyncWith | ast.For | as
 
 
 def suites(node: ast.stmt, place: NodePath) -> Iterator[tuple[list[ast.stmt], NodePath, bool]]:
-    """The lists of statements in a block: its body, and those of its handlers, cases, `else` and `finally`.
+    """The lists of statements in a block: its body, its handlers, its cases, `else` and `finally`.
 
     The flag means "only for type checkers".
     """
@@ -117,7 +117,7 @@ def suites(node: ast.stmt, place: NodePath) -> Iterator[tuple[list[ast.stmt], No
 
 
 def inside(node: ast.stmt, place: NodePath, checking: bool = False) -> Iterator[tuple[ast.stmt, NodePath, bool]]:
-    """The statements inside a block, including those of nested blocks.
+    """The statements inside a block, at any depth.
 
     The flag means "only for type checkers". Classes and functions are yielded as a whole.
     """
@@ -130,7 +130,7 @@ def inside(node: ast.stmt, place: NodePath, checking: bool = False) -> Iterator[
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module, class or function, with those of a block instead of it."""
+    """The statements of a module, class or function, with the content of each block in its place."""
     for node in body:
         if isinstance(node, BLOCK):
             yield from (found for found, _, _ in inside(node, NodePath()))
@@ -139,7 +139,7 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def bound_inside(node: ast.AST) -> Iterator[str]:
-    """The names that a block may bind, those of nested blocks included and those of functions and classes in it left out."""
+    """The names that a block or a nested block may bind, without the bodies of functions and classes."""
     if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         yield node.name
         return
@@ -156,7 +156,7 @@ def bound_inside(node: ast.AST) -> Iterator[str]:
 
 
 def _is_type_checking(test: ast.expr) -> bool:
-    """Whether a condition is `TYPE_CHECKING`, with or without a module, such as `typing` or `t`."""
+    """True if a condition is `TYPE_CHECKING`, with or without a module, such as `typing` or `t`."""
     return (dotted(test) or "").rpartition(".")[2] == "TYPE_CHECKING"
 
 
@@ -236,7 +236,7 @@ def counting(found: Mapping[str, list[Binding]], scope: Scope) -> Bindings:
 
 
 def is_made(value: ast.expr, scope: Scope) -> bool:
-    """Whether a value is the result of a call or an expression whose type the text does not show."""
+    """True if a value is the result of a call or an expression whose type the text does not show."""
     if isinstance(value, ast.Call):
         return scope.resolve(dotted(value.func) or "") not in _MAKERS
     return isinstance(value, ast.IfExp | ast.BoolOp | ast.NamedExpr | ast.Await) or (
@@ -279,7 +279,7 @@ def _of_block(body: Iterable[ast.stmt], place: NodePath, for_checkers: bool) -> 
 
 
 def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterator[tuple[str, Binding]]:
-    """The bindings of one statement; of a block, those of its head, or of all of a loop or a `match`."""
+    """The bindings of one statement; for a block, the bindings of its head, or of all of a loop or a `match`."""
     match node:
         case ast.Import() | ast.ImportFrom():
             yield from ((name, Binding(imported)) for name, imported in imported_names(node, for_checkers))
@@ -330,7 +330,7 @@ def exported(statements: Iterable[ast.stmt]) -> tuple[str, ...] | None:
 
 
 def _change(node: ast.stmt) -> tuple[bool, ast.expr | None] | None:
-    """Whether a statement assigns `__all__` or extends it, and the value; None for any other statement."""
+    """True if a statement assigns `__all__` or extends it, and the value; None for any other statement."""
     match node:
         case ast.Assign(targets=targets) if any(dotted(target) == "__all__" for target in targets):
             return True, node.value

@@ -19,7 +19,7 @@ from .values import called, check_call, keywords, plain_value, positional, speci
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
 
 _HIDES_ABOVE = sys.version_info >= (3, 14)
-"""Whether annotations are evaluated when the class body has bound all its names."""
+"""True if annotations are evaluated when the class body has bound all its names."""
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
 """Texts in a class that sets attributes by names which it does not show."""
@@ -160,7 +160,7 @@ def _targets(node: ast.stmt) -> Iterator[str]:
 
 
 def _takes_self(node: Function) -> bool:
-    """Whether a function of the body is a method: its first parameter is `self`, or it is a class method."""
+    """True if a function of the body is a method: its first parameter is `self`, or it is a class method."""
     decorators = {dotted(called(decorator)) for decorator in node.decorator_list}
     parameters = positional_parameters(node)
     is_bound = bool(parameters) and parameters[0].arg == "self" and "staticmethod" not in decorators
@@ -191,7 +191,7 @@ def _conditional(body: list[Statement], scope: Scope) -> ConditionalSource:
 
 
 def _is_no_field(annotation: ast.expr, scope: Scope) -> bool:
-    """Whether the annotation is ClassVar, so that the name is not a field."""
+    """True if the annotation is ClassVar, so that the name is not a field."""
     # Only the outermost name counts: parsing all of each annotation twice takes longer.
     if string_value(annotation) is not None:
         return type_expr(annotation, NodePath(), scope).name in _NO_FIELDS
@@ -237,7 +237,7 @@ def _values(body: list[Statement], fields: Collection[str], scope: Scope) -> Ite
 
 
 def _may_share(bases: Iterable[TypeExpr], scope: Scope) -> bool:
-    """Whether virtual tensors of other classes may call a method: those of its bases, or of a subclass in the same file.
+    """True if virtual tensors of a base, or of a subclass in the same file, may call a method.
 
     Reading all methods for that would take a third of the time that parsing does.
     """

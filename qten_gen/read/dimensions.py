@@ -101,7 +101,7 @@ def _tree(text: str) -> ast.expr:
 
 
 def _is_in_parentheses(node: ast.Tuple, written: str) -> bool:
-    """Whether a tuple is: an element of a list with its text is the tuple itself."""
+    """True if a tuple is meant: an element of a list with its text is the tuple itself."""
     listed = ast.parse(f"[{written}\n]", mode="eval").body  # a comment would hide a bracket in its line
     return isinstance(listed, ast.List) and list(map(ast.dump, listed.elts)) == [ast.dump(node)]
 

@@ -237,7 +237,7 @@ def _meant(name: str, binding: Binding, scope: Scope) -> TypeExpr:
 
 
 def _makes_specifier(node: Function, scope: Scope) -> bool:
-    """Whether a function calls a specifier anywhere."""
+    """True if a function calls a specifier anywhere."""
     # Looking for the words first saves a walk over most functions.
     words = [name for name, origin in scope.imports.items() if origin.module.partition(".")[0] == language.PACKAGE]
     lines = scope.lines[node.lineno - 1 : node.end_lineno]

@@ -296,7 +296,7 @@ def _common_call(container: ast.Call) -> ast.expr | None:
 
 
 def _names_a_class(function: str) -> bool:
-    """Whether what is called is a class, by the convention for its name."""
+    """True if what is called is a class, by the convention for its name."""
     return function.rpartition(".")[2].lstrip("_")[:1].isupper()
 
 

@@ -104,7 +104,7 @@ def _default(node: ast.expr, scope: Scope) -> str:
 
 
 def _yields(node: Function) -> bool:
-    """Whether a function is a generator. A `yield` in a function or class inside it is not its own."""
+    """True if a function is a generator. A `yield` in a function or class inside it is not its own."""
     inside: list[ast.AST] = list(node.body)
     while inside:
         found = inside.pop()

@@ -36,7 +36,7 @@ class Suppression:
     """The last one."""
 
     def covers(self, line: int, end_line: int) -> bool:
-        """Whether it suppresses what is in these lines: its own line, or a statement whose first or last line it is in."""
+        """True if the comment suppresses what is in these lines: its own, or a statement that begins or ends in its line."""
         if line <= self.line <= end_line and (self.first <= line <= self.last):
             return True
         return self.line in (self.first, self.last) and self.first <= line <= self.last

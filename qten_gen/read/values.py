@@ -77,14 +77,14 @@ def specifiers(node: ast.expr, scope: Scope) -> Iterator[str]:
 
 
 def is_container(node: ast.expr, scope: Scope) -> bool:
-    """Whether the objects that an expression makes are inside a container or a partial."""
+    """True if the objects that an expression makes are inside a container or a partial."""
     if isinstance(node, ast.Call):
         return scope.resolve(dotted(node.func) or "") in _CONTAINERS
     return isinstance(node, _DISPLAYS)
 
 
 def is_callable(node: ast.expr, scope: Scope) -> bool:
-    """Whether what an expression makes may be called, as far as the text shows: a list, a dict, a tuple and the like may not."""
+    """True if what an expression makes may be called, as far as the text shows: a list, a dict, a tuple and the like may not."""
     if isinstance(node, ast.Call):
         return scope.resolve(dotted(node.func) or "") not in _CONTAINERS - {_PARTIAL}
     return not isinstance(node, _DISPLAYS)
@@ -135,7 +135,7 @@ def keywords(nodes: Iterable[ast.keyword], place: NodePath) -> Iterator[CallArgu
 
 
 def called(node: ast.expr) -> ast.expr:
-    """The function of a call, such as that of a decorator with arguments; any other expression itself."""
+    """The function of a call, such as a decorator with arguments; any other expression itself."""
     return node.func if isinstance(node, ast.Call) else node
 
 
@@ -194,7 +194,7 @@ def value(node: ast.expr, place: NodePath, scope: Scope) -> Value:
 
 
 def is_const(node: ast.expr, scope: Scope) -> TypeGuard[ast.Call]:
-    """Whether an expression is a call of `const`."""
+    """True if an expression is a call of `const`."""
     return isinstance(node, ast.Call) and scope.resolve(dotted(node.func) or "") == language.CONST
 
 
@@ -349,14 +349,14 @@ def _dataclass_field(node: ast.Call, place: NodePath, scope: Scope) -> Specifier
 
 
 def _is_usual(argument: Argument) -> bool:
-    """Whether an argument of `dataclasses.field` says what holds anyway."""
+    """True if an argument of `dataclasses.field` says what holds anyway."""
     if argument.keyword not in DATACLASS_FIELD_DEFAULTS or not isinstance(argument.value, Value):
         return False
     return argument.value.literal == repr(DATACLASS_FIELD_DEFAULTS[argument.keyword])
 
 
 def _is_left_out(specifier_name: str, argument: Argument) -> bool:
-    """Whether a keyword is given as None, which means the same as leaving it out."""
+    """True if a keyword is given as None, as good as left out."""
     is_own = argument.keyword in _LEFT_OUT and argument.keyword in language.SPECIFIER_KEYWORDS[specifier_name]
     return is_own and isinstance(argument.value, Value) and argument.value.literal == "None"
 

@@ -32,7 +32,7 @@ class AnnotationWalk:
         self._open: set[int] = set()
 
     def is_declared(self, name: str) -> bool:
-        """Whether a name of the annotation is a TensorClass."""
+        """True if a name of the annotation is a TensorClass."""
         return name in self._declared
 
     def expr(self, annotation: object) -> TypeExpr:
@@ -194,7 +194,7 @@ class AnnotationWalk:
         return self._from_object(value)
 
     def _from_dotted(self, dotted: str) -> TypeExpr:
-        """The type of a name in a string: that of its current object, or a qualified name if the object does not exist yet."""
+        """The type of a name in a string, from its current object, or a qualified name if the object does not exist yet."""
         first, *rest = dotted.split(".")
         statement = self._statement
         if (dotted == statement.name and statement.is_visible_to_itself) or dotted == statement.qualname:
@@ -247,7 +247,7 @@ class AnnotationWalk:
         self._statement.declared.add(qualified)
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
-        """`head[slice_]` in a string. The result equals that of `_from_object` for the evaluated object."""
+        """`head[slice_]` in a string. The result is what `_from_object` returns for the evaluated object."""
         alias = self._generic_alias(head)
         if alias is not None:
             given = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]

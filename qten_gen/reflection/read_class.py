@@ -73,7 +73,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
 
 
 def _string_option(keyword: str, statement: ClassStatement, inherited: list[str]) -> str:
-    """The value of a class keyword that takes a string: that of the statement or, without one, of the first parent."""
+    """The value of a class keyword that takes a string, from the statement or else from the first parent."""
     return str(statement.options.get(keyword, next(iter(inherited), STRING_OPTIONS[keyword][0])))
 
 
@@ -163,7 +163,7 @@ def attributes(statement: ClassStatement) -> tuple[str, ...]:
 
 
 def is_field(name: str, statement: ClassStatement) -> bool:
-    """Whether a name has an annotation, and it is not that of a class variable."""
+    """True if a name has an annotation other than `ClassVar`."""
     if name not in statement.annotations:
         return False
     return AnnotationWalk(statement).expr(statement.annotations[name]).name not in _NO_FIELDS
@@ -192,7 +192,7 @@ def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
 
 
 def _is_default(name: str, value: object, statement: ClassStatement) -> bool:
-    """Whether a function is the default of a field: a lambda, or a function from elsewhere."""
+    """True if a function is the default of a field: a lambda, or a function from elsewhere."""
     return getattr(_function(value), "__qualname__", "") != f"{statement.qualname}.{name}"
 
 

@@ -64,11 +64,11 @@ class ClassStatement:
     resolve: Callable[[str], object]
     """Looks up a name in the scope of the statement. Raises NameError if it does not exist yet."""
     is_declaration: Callable[[object], bool]
-    """Whether an object is a TensorClass."""
+    """True if an object is a TensorClass."""
     import_of: Callable[[str], str | None]
     """The qualified name of an imported name, including imports under TYPE_CHECKING; None if it is not imported."""
     defines: Callable[[str], bool]
-    """Whether the file binds a name at its top level, even below the statement."""
+    """True if the file binds a name at its top level, even below the statement."""
     elsewhere: Callable[[str], Meaning | None]
     """The meaning as a type of a qualified name that cannot be looked up yet; None if nobody knows."""
     classes: dict[str, type]
@@ -78,11 +78,11 @@ class ClassStatement:
     checks: tuple[RecordedCall, ...] = ()
     """The statements `check(...)` of the body."""
     declared: set[str] = field(default_factory=set)
-    """The qualified names of all TensorClasses in the annotations, also of those that do not exist yet. Filled likewise."""
+    """The qualified names of all TensorClasses in the annotations, classes that do not exist yet included. Filled likewise."""
 
     @property
     def is_visible_to_itself(self) -> bool:
-        """Whether its name means the class in its own annotations, as at the top level and in functions."""
+        """True if the class's name means the class in its own annotations, as at the top level and in functions."""
         return self.qualname == self.name or self.qualname.endswith(f"<locals>.{self.name}")
 
     @property
@@ -147,7 +147,7 @@ def virtual_source(name: str, given: object, statement: ClassStatement) -> Metho
 
 
 def specifier_call(call: RecordedCall, place: NodePath) -> SpecifierCall:
-    """The call as the reader of text would return it; `place` is that of its field."""
+    """The call as the reader of text would return it; `place` is the place of its field."""
     if call.name == language.SEQUENTIAL:
         return as_submodule(_arguments(call, place), place)
     return SpecifierCall(call.name, tuple(_arguments(call, place)), place)

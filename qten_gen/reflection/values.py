@@ -37,7 +37,7 @@ def contained(value: object) -> Iterator[str]:
 
 
 def is_tensor_or_module(value: object) -> bool:
-    """Whether a value is itself such an object."""
+    """True if a value is a tensor or a module itself."""
     return _kind(value) is not None
 
 

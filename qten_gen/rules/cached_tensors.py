@@ -77,5 +77,5 @@ def _called(name: str, reads: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 
 def _may_be_assigned(name: str, declaration: ModuleDecl) -> bool:
-    """Whether a constructor that is written by hand may assign a value of this name; when the module runs, its value counts."""
+    """True if a constructor that is written by hand may assign a value of this name; when the module runs, its value counts."""
     return declaration.custom_init and name != "" and all(field.name != name for field in declaration.fields)

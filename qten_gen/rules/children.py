@@ -89,7 +89,7 @@ _BASES = {
 
 
 def _of_other_types(field: SubmoduleDecl, project: Project) -> Iterator[Problem]:
-    """The classes among the options that are certainly none of those that the annotation names."""
+    """The classes among the options that certainly do not fit the annotation."""
     made = field.call.arguments[0].value if field.call.arguments else None
     if not isinstance(made, Value) or made.choice is None:
         return
@@ -118,7 +118,7 @@ def _public(name: str) -> str:
 
 
 def _ancestors(name: str, project: Project) -> frozenset[str] | None:
-    """A class and those that it derives from, below nn.Module; None if they are not known."""
+    """A class and its ancestors below nn.Module; None if they are not known."""
     module, _, layer = name.rpartition(".")
     if module == "torch.nn" and layer[:1].isupper():
         return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
@@ -132,7 +132,7 @@ def _ancestors(name: str, project: Project) -> frozenset[str] | None:
 
 
 def _is_told(text: str) -> bool:
-    """Whether the text of a selector that is not a string tells what it is; `dynamic-declaration` reports the others."""
+    """True if the text of a selector that is not a string shows a constant; `dynamic-declaration` reports the others."""
     return not text or not is_dynamic_text(text)
 
 
@@ -146,7 +146,7 @@ def _key(text: str) -> object:
 
 
 def _values(field: ConfigDecl) -> Iterator[object]:
-    """The values that a field certainly may have: its default, and those that its annotation lists."""
+    """The values that a field certainly may have: its default, and what its annotation lists."""
     if field.default is not None and not field.default.factory and field.default.value.literal is not None:
         yield literal_eval(field.default.value.literal)
     for member in members_of(field.type):

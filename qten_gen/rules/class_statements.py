@@ -95,19 +95,19 @@ def _of_module(
 
 
 def _keeps_none(declaration: ModuleDecl) -> bool:
-    """Whether a class directly below Module declares arguments, and nobody wrote a constructor that takes them."""
+    """True if a class directly below Module declares arguments, and nobody wrote a constructor that takes them."""
     declares = any(field.name in declaration.own and not isinstance(field, VirtualDecl) for field in declaration.fields)
     others = any(not is_root(base) for base in declaration.bases)
     return declares and not declaration.writes_init and not others
 
 
 def _is_keyword(place: NodePath) -> bool:
-    """Whether a flag is written as a keyword, rather than in brackets."""
+    """True if a flag is written as a keyword, rather than in brackets."""
     return place.steps[-1:] == ("arg",)
 
 
 def _is_passed_on(context: RuleContext) -> bool:
-    """Whether an `__init_subclass__` of a base may take a class keyword. Python refuses one that nobody takes."""
+    """True if an `__init_subclass__` of a base may take a class keyword. Python refuses one that nobody takes."""
     classes = (context.declaration, *context.project.ancestors(context.declaration))
     others = (base.name for cls in classes for base in cls.bases if not base.declared)
     hooks = (method.name == "__init_subclass__" for cls in classes[1:] for method in cls.methods)

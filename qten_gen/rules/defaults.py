@@ -228,7 +228,7 @@ def _is_lambda(value: Value) -> bool:
 
 
 def _may_be_function(type: TypeExpr) -> bool:
-    """Whether a function may be a value of a type: of any but tensors and the plain builtin ones."""
+    """True if a function may be a value of a type, as of any but tensors and plain builtin ones."""
     return type.name not in _BUILTINS and type.name != "torch.Tensor"
 
 
@@ -275,7 +275,7 @@ def _of_plain(field: FieldDecl | ConfigDecl, value: object) -> str:
 
 
 def _fits(value: object, kind: str) -> bool:
-    """Whether a number is of the type that an annotation says, or of a narrower one; 0 and 1 are booleans."""
+    """True if a number is of the type that an annotation says, or of a narrower one; 0 and 1 are booleans."""
     if not isinstance(value, _WIDTHS):
         return False
     names = [width.__name__ for width in _WIDTHS]

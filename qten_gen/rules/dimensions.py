@@ -161,7 +161,7 @@ def _of_size(expression: Expression, types: Types, text: str) -> Iterator[tuple[
 
 
 def _fits(types: Types, annotated: Types) -> bool:
-    """Whether an annotation allows the types, as far as both are known."""
+    """True if an annotation allows the types, as far as both are known."""
     allowed = names_in(annotated)
     if UNKNOWN in annotated or not all(name in _KNOWN for name in allowed):
         return True
@@ -178,7 +178,7 @@ _KNOWN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "int", "fl
 
 
 def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator[Problem]:
-    """Whether `index` means two things: a config field, and the position of a repeated child, in the class or a base."""
+    """True if `index` means two things: a config field, and the position of a repeated child, in the class or a base."""
     if not any(
         isinstance(field, ConfigDecl | DerivedDecl) and field.name == language.INDEX for field in declaration.fields
     ):

@@ -106,7 +106,7 @@ def dynamic_declaration_in_file(file: FileDecl, project: Project) -> Iterator[Pr
 
 
 def is_dynamic(value: object) -> bool:
-    """Whether a value is given by a name, a call or another expression whose result is known only at run time."""
+    """True if a value is given by a name, a call or another expression whose result is known only at run time."""
     if not isinstance(value, Value) or value.literal is not None or value.torch_name is not None:
         return False
     if value.partial is not None or value.choice is not None or value.is_container:
@@ -117,7 +117,7 @@ def is_dynamic(value: object) -> bool:
 
 
 def is_dynamic_text(text: str) -> bool:
-    """Whether the text of an argument that has to be a literal is another expression."""
+    """True if the text of an argument that has to be a literal is another expression."""
     try:
         ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError):
@@ -126,7 +126,7 @@ def is_dynamic_text(text: str) -> bool:
 
 
 def is_tuple(value: object) -> bool:
-    """Whether a value is a tuple with an element that is known only at run time, such as `(NAME, "dim")`."""
+    """True if a value is a tuple with an element that is known only at run time, such as `(NAME, "dim")`."""
     return isinstance(value, Value) and value.literal is None and value.text.startswith("(")
 
 
@@ -188,12 +188,12 @@ def _around_specifier(name: str, value: Value) -> Iterator[Problem]:
 
 
 def _is_string(text: str) -> bool:
-    """Whether an expression makes a string, as far as its text shows."""
+    """True if an expression makes a string, as far as its text shows."""
     return text.lstrip("rRuU").startswith(("f'", 'f"', "F'", 'F"', "'", '"')) or ".join(" in text or ".format(" in text
 
 
 def _is_registered(type: str, context: RuleContext) -> bool:
-    """Whether a field of this type is a parameter or a submodule, rather than a constructor argument."""
+    """True if a field of this type is a parameter or a submodule, rather than a constructor argument."""
     if type.startswith("torch.nn."):
         return not type.startswith(("torch.nn.functional.", "torch.nn.init."))
     return isinstance(context.project.declarations.get(type), ModuleDecl)
@@ -250,7 +250,7 @@ def early_value(context: RuleContext) -> Iterator[Problem]:
 
 
 def _is_argument(field: FieldSource) -> bool:
-    """Whether the class body binds the name of a constructor argument to its default."""
+    """True if the class body binds the name of a constructor argument to its default."""
     if field.annotation is None or field.is_class_variable:
         return False
     return field.value is not None if field.specifier is None else field.specifier.name == language.FIELD

@@ -383,7 +383,7 @@ def _alias_problem(name: str, given: object, context: RuleContext) -> tuple[str,
 
 
 def _is_public_name(alias: str) -> bool:
-    """Whether an argument can have a name, which Python reads as it is written."""
+    """True if an argument can have a name, which Python reads as it is written."""
     is_name = alias.isidentifier() and not keyword.iskeyword(alias) and alias == normalize("NFKC", alias)
     return is_name and not alias.startswith("_")
 

@@ -214,14 +214,14 @@ def _no_type(type: TypeExpr) -> tuple[str, str] | None:
 
 
 def _is_unreadable(type: TypeExpr) -> bool:
-    """Whether an annotation, or a part of it, is a string that holds no expression."""
+    """True if an annotation, or a part of it, is a string that holds no expression."""
     is_string = type.text[:1] in ("'", '"')
     parts = (argument for argument in type.args if isinstance(argument, TypeExpr))
     return (is_string and annotation_text(type.text) is None) or any(map(_is_unreadable, parts))
 
 
 def _is_array(type: TypeExpr) -> bool:
-    """Whether the brackets of a dtype of jaxtyping hold what they have to, as far as the text shows."""
+    """True if the brackets of a dtype of jaxtyping hold what they have to, as far as the text shows."""
     module, _, dtype = type.name.rpartition(".")
     if module != "jaxtyping" or dtype not in (*FAMILIES, *DTYPES, ANY_DTYPE) or not type.args:
         return True
@@ -257,6 +257,9 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
         return "combines PerItem with another type", "write one PerItem[...] with the union inside the brackets"
     if field.kind is FieldKind.PER_ITEM and any(_holds_tensors(member, context) for member in present):
         return "has a tensor for each item", "stack the tensors into one Tensor"
+    if any(member.name == language.RAGGED for member in present):
+        unfit = "has no rows of a Tensor or a TensorClass" if len(present) == 1 else "combines Ragged with another type"
+        return None if field.kind is FieldKind.RAGGED else (unfit, "write Ragged[Tensor], or Ragged of a TensorClass")
     if tensors and len(tensors) < len(present):
         return "combines a tensor with another type", "write Tensor; a number becomes a tensor"
     if len(nested) > 1 or (nested and len(nested) < len(present)):
@@ -302,7 +305,7 @@ _TENSORDICT_DECORATORS = frozenset({"tensordict.tensorclass", "tensordict.protot
 
 
 def _is_of_tensordict(type: TypeExpr, context: RuleContext) -> bool:
-    """Whether the type is a container of tensordict, or a class of the run that tensordict makes."""
+    """True if the type is a container of tensordict, or a class of the run that tensordict makes."""
     source = context.project.classes.get(type.name)
     names = [type.name, *(base.name for base in (source.bases if source is not None else ()))]
     decorators = source.decorators if source is not None else ()
@@ -317,7 +320,7 @@ def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:
 
 
 def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
-    """Whether a tensor is among the type's arguments, at any depth. A callable does not contain what it takes and returns."""
+    """True if a tensor is among the type's arguments, at any depth. A callable does not contain what it takes and returns."""
     if type.name in ("typing.Callable", "collections.abc.Callable", "builtins.type", "typing.Type"):
         return False
     arguments = [argument for argument in type.args if isinstance(argument, TypeExpr)]
@@ -325,7 +328,7 @@ def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
 
 
 def _is_batched(type: TypeExpr, context: RuleContext) -> bool:
-    """Whether objects of the type are tensors, or hold tensors."""
+    """True if objects of the type are tensors, or hold tensors."""
     if is_tensor(type) or type.name in _OTHER_BATCHES or _is_of_tensordict(type, context):
         return True
     return _is_tensorclass(type, context)

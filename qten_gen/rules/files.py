@@ -72,7 +72,7 @@ def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
 
 
 def _needs_no_import(source: SourceFile) -> bool:
-    """Whether a file is run as a program, or is imported without being named, as an `__init__.py` is."""
+    """True if a file is run as a program, or is imported without being named, as an `__init__.py` is."""
     name = source.module.rpartition(".")[2]
     is_test = name.startswith("test_") or name.endswith("_test") or name == "conftest"
     return "." not in source.module or source.is_package or source.is_program or name == "__main__" or is_test
@@ -240,8 +240,7 @@ that use specifiers, and classes that something was generated for. It also repor
 when the file was generated.
 
 qten-gen looks for a module as Python does: beside the file and below its source roots, in the project's folder, and in the
-libraries of the environment that it runs in, which it reads as text. Run it in the environment of your program, or name
-that in the settings.
+libraries of the environment that it runs in, which it reads as text. Run it in the environment of your program.
 
 Example:
 
@@ -254,9 +253,9 @@ Example:
 -class Wider(Net):
 -          ^^^
 -    scale: nn.Parameter = param("width", initializer=nn.init.ones_)
-+# pyproject.toml: where the libraries of the program are installed
++# pyproject.toml: where the modules are that the program imports
 +[tool.qten-gen]
-+environment = ".venv"
++source-roots = ["src", "../shop_models/src"]
 """,
     ),
     Rule(

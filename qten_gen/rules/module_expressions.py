@@ -54,7 +54,7 @@ class Names:
 
     fields: Mapping[str, ModuleField]
     has_index: bool = False
-    """Whether `index` is the position of a repeated child."""
+    """True if `index` is the position of a repeated child."""
 
 
 def types_of(node: ast.expr, names: Names) -> Types:
@@ -85,7 +85,7 @@ def types_of(node: ast.expr, names: Names) -> Types:
 
 
 def _arithmetic(node: ast.UnaryOp | ast.BinOp, operands: list[Types]) -> Types:
-    """The types of the results of arithmetic: those of the widest operands, at least integers."""
+    """The types of the results of arithmetic: the widest operands' types, at least integers."""
     if any(type.name not in _NUMBERS for types in operands for type in types) or isinstance(node.op, ast.Pow):
         return ANY  # a power of integers may be a float
     least = 2 if isinstance(node.op, ast.Div) else 1
@@ -139,7 +139,7 @@ class Expression:
     field: ModuleField | None = None
     """The field that it belongs to; None for a check."""
     is_conditional: bool = False
-    """Whether it is evaluated only under a condition, which may rule out that a value is None."""
+    """True if the expression is evaluated only under a condition, which may rule out that a value is None."""
 
     def span(self, text: str) -> tuple[int, int] | None:
         """Where a part of it stands in its text."""
@@ -192,9 +192,9 @@ class _Located(NamedTuple):
 
     argument: Argument
     has_index: bool
-    """Whether it is evaluated for each of several, which have an index."""
+    """True if the expression is evaluated for each of several children, which have an index."""
     is_conditional: bool
-    """Whether it is evaluated only under the condition of a member of a sequence."""
+    """True if the expression is evaluated only under the condition of a member of a sequence."""
 
 
 def _walk(call: SpecifierCall, has_index: bool = False, is_conditional: bool = False) -> Iterator[_Located]:

@@ -30,11 +30,11 @@ class PlainClass:
     """The ancestors in the project, in method resolution order."""
     descendants: Sequence[PlainClass] = ()
     is_whole: bool = False
-    """Whether the ancestors that are not in the project are torch.nn.Module and others without attributes of their own."""
+    """True if the ancestors that are not in the project are torch.nn.Module and others without attributes of their own."""
     is_module: Callable[[str], bool] = field(default=bool)
-    """Whether a qualified name is a class that derives from torch.nn.Module."""
+    """True if a qualified name is a class that derives from torch.nn.Module."""
     is_mentioned: Callable[[str], bool] = field(default=bool)
-    """Whether the project assigns an attribute of this name to some object, or has the name in a string."""
+    """True if the project assigns an attribute of this name to some object, or has the name in a string."""
 
     @property
     def methods(self) -> Iterator[Function]:
@@ -77,7 +77,7 @@ def attribute_of(node: ast.AST, owner: str) -> str | None:
 
 
 def stays_where_it_is(name: str, family: Sequence[PlainClass]) -> bool:
-    """Whether a tensor of the constructor is used later as it was made there: neither replaced, nor moved where it is read.
+    """True if a tensor of the constructor is used later as it was made there: neither replaced, nor moved where it is read.
 
     An index, and what a condition asks, may be on the CPU, whatever is computed. An author who writes parts of a tensor keeps it
     where he wants it.
@@ -95,7 +95,7 @@ def stays_where_it_is(name: str, family: Sequence[PlainClass]) -> bool:
 
 
 def _is_written(node: ast.AST, name: str, owner: str) -> bool:
-    """Whether a node replaces an attribute or a part of it."""
+    """True if a node replaces an attribute or a part of it."""
     target = node.value if isinstance(node, ast.Subscript) else node
     return not isinstance(getattr(node, "ctx", None), ast.Load | None) and attribute_of(target, owner) == name
 

@@ -131,12 +131,12 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
 
 
 def _is_mixin(cls: PlainClass) -> bool:
-    """Whether another base of a subclass may call the constructor."""
+    """True if another base of a subclass may call the constructor."""
     return "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants)
 
 
 def _constructs(node: ast.AST) -> bool:
-    """Whether a node is `super().__init__`, or takes the tables of another module."""
+    """True if a node is `super().__init__`, or takes the tables of another module."""
     return isinstance(node, ast.Attribute) and node.attr in ("__init__", "__setstate__", "__dict__")
 
 
@@ -249,7 +249,7 @@ def _defined(cls: PlainClass) -> Iterator[str]:
 
 
 def _sets_any(cls: PlainClass) -> bool:
-    """Whether objects may have attributes whose names the text does not show."""
+    """True if objects may have attributes whose names the text does not show."""
     if cls.node.decorator_list or cls.node.keywords:
         return True
     for node in ast.walk(cls.node):

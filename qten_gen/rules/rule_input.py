@@ -43,7 +43,7 @@ class Project:
     """The facts for a rule beside the declaration that it checks."""
 
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
-    """The declarations of the run by qualified name. For a class statement, those of its ancestors and its children."""
+    """The declarations of the run by qualified name. For a class statement, of its ancestors and its children."""
     unimported: Collection[str] = ()
     """The paths of the files that no other file imports."""
     nested: Container[str] = ()
@@ -61,7 +61,7 @@ class Project:
         return cls(file.related, unimported, file.nested, file.classes)
 
     def is_tensorclass(self, name: str) -> bool:
-        """Whether a qualified name is a TensorClass."""
+        """True if a qualified name is a TensorClass."""
         return name in self.nested or isinstance(self.declarations.get(name), TensorClassDecl)
 
     def registrations(self, module: str) -> Iterator[tuple[ModuleDecl, RegistrationDecl]]:
@@ -100,7 +100,7 @@ class RuleContext:
 
     @property
     def is_running(self) -> bool:
-        """Whether it was read from a class statement that runs, where the body shows values, and no text or places."""
+        """True if the declaration was read from a class statement that runs, which shows values, and no text or places."""
         return self.file is None
 
     @property
@@ -136,7 +136,7 @@ class RuleContext:
 
     @property
     def constructs_itself(self) -> bool:
-        """Whether it is a Module with a hand-written `__init__`. Its annotations are not constructor arguments then."""
+        """True if the class is a Module with a hand-written `__init__`. Its annotations are not constructor arguments then."""
         return isinstance(self.declaration, ModuleDecl) and self.declaration.custom_init
 
     def field_source(self, name: str) -> FieldSource | None:

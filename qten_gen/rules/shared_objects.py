@@ -78,7 +78,7 @@ def shared_object(context: RuleContext) -> Iterator[Problem]:
 
 
 def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: RuleContext) -> Iterator[Problem]:
-    """The problem with the class and the arguments of one child, and with those of the children among them."""
+    """The problem with the class and the arguments of one child, and with the children among its arguments."""
     what = _kind_of(cls, context)
     if what is not None:
         message = f"{name} is constructed from a {what}, which exists once for all instances"
@@ -176,7 +176,7 @@ def made_by(name: str, context: RuleContext) -> str | None:
 
 
 def derives_from_layer(name: str, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
-    """Whether a class is one of torch.nn, or derives from one as far as the run shows; `seen` are the classes that led to it."""
+    """True if a class is one of torch.nn, or derives from one as far as the run shows; `seen` are the classes that led to it."""
     home, _, last = name.rpartition(".")
     if home.startswith("torch.nn") and last not in _PARAMETERS:
         return last[:1].isupper() and ".utils" not in home

@@ -147,7 +147,7 @@ def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
 
 
 def _is_enum(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
-    """Whether a class derives from one of `enum`."""
+    """True if a class derives from one of `enum`."""
     return any(
         base.name.startswith("enum.")
         or (
@@ -158,7 +158,7 @@ def _is_enum(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozens
 
 
 def is_plain(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
-    """Whether the text says that a class is not a declaration: all its ancestors are known, and none of them is one."""
+    """True if the text says that a class is not a declaration: all its ancestors are known, and none of them is one."""
     if cls.unpacked:
         return False
     for base in cls.bases:
@@ -233,7 +233,7 @@ def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
 
 
 def _has_specifier(field: ModuleField, context: RuleContext) -> bool:
-    """Whether a config field is declared by `field(...)`, which would stay the value of the class attribute."""
+    """True if a config field is declared by `field(...)`, which would stay the value of the class attribute."""
     source = context.field_source(field.name)
     return isinstance(field, ConfigDecl) and source is not None and source.specifier is not None
 
@@ -361,7 +361,7 @@ def _of_lists(call: SpecifierCall) -> Iterator[Problem]:
 
 
 def _is_unknown(called: str, argument: Argument) -> bool:
-    """Whether the value of an argument is known only at run time; the rule `dynamic-declaration` reports that."""
+    """True if the value of an argument is known only at run time; the rule `dynamic-declaration` reports that."""
     value, keyword = argument.value, argument.keyword
     if isinstance(value, Value) and value.text.startswith("*"):
         return True
@@ -405,7 +405,7 @@ _EXPECTED = {
 
 
 def _fits(keyword: str, value: object) -> bool:
-    """Whether a value is one that a keyword takes, as far as the text shows."""
+    """True if a value is one that a keyword takes, as far as the text shows."""
     if keyword in language.SPECIFIER_SWITCHES:
         return isinstance(value, Value) and value.literal in ("True", "False")
     if not isinstance(value, Value) or value.literal == "None":

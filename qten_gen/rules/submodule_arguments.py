@@ -181,7 +181,7 @@ _PLAIN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "complex",
 
 
 def _is_taken(type: TypeExpr, names: Collection[str]) -> bool:
-    """Whether a value of a type may be one of plain types: an integer is a float, and what is not known may be anything."""
+    """True if a value of a type may be one of plain types: an integer is a float, and what is not known may be anything."""
     if type == UNKNOWN or type.name not in _PLAIN:
         return type.name not in _NEVER_PLAIN
     wider = [f"builtins.{name}" for name in ("bool", "int", "float", "complex")]

@@ -112,13 +112,13 @@ def _is_module_type(argument: TypeExpr | str, context: RuleContext) -> bool:
 
 
 def _is_module(name: str, context: RuleContext) -> bool:
-    """Whether the text says that a class is an nn.Module."""
+    """True if the text says that a class is an nn.Module."""
     declared = context.project.declarations.get(name)
     return isinstance(declared, ModuleDecl) or derives_from_layer(name, context.project.classes)
 
 
 def _fields_with_tensors(source: ClassSource) -> bool:
-    """Whether a class is a dataclass or a NamedTuple with a tensor among its fields."""
+    """True if a class is a dataclass or a NamedTuple with a tensor among its fields."""
     is_record = any(name.rpartition(".")[2] == "dataclass" for name, _ in source.decorators)
     is_record = is_record or any(base.name == "typing.NamedTuple" for base in source.bases)
     annotations = (field.annotation for field in source.fields)

@@ -244,8 +244,8 @@ def test_the_class_in_memory_makes_the_same_module(monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(generated_sources())
     in_files = importlib.import_module("kinds.configured")
 
-    assert not Path(inspect.getfile(Composed.__init__)).exists()
-    assert Path(inspect.getfile(in_files.Composed.__init__)).name == "configured_qten.py"
+    assert not Path(inspect.getfile(inspect.unwrap(Composed.__init__))).exists()
+    assert Path(inspect.getfile(inspect.unwrap(in_files.Composed.__init__))).name == "configured_qten.py"
     for config in (Config(), Config(bias=False, act="relu", heads=4)):
         torch.manual_seed(0)
         made = Composed(config)

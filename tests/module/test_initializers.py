@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 from collections.abc import Callable
 from functools import partial
@@ -45,7 +46,7 @@ class Filled(Module):
 def text_of(cls: type[Module]) -> str:
     """The text that was rendered in memory for a class."""
     part = cls.__mro__[1]
-    return "".join(linecache.getlines(part.__init__.__code__.co_filename))  # type: ignore[misc] # of that very class
+    return "".join(linecache.getlines(inspect.getfile(inspect.unwrap(part.__init__))))  # type: ignore[misc] # of that very class
 
 
 def test_every_kind_of_initialiser_fills_its_tensor() -> None:

@@ -106,11 +106,11 @@ def failed_check(module: nn.Module, condition: str, /, **values: object) -> Valu
 
     `condition` mentions attributes of the values too, `config.heads`: it is their values that the message gives.
     """
-    got = ", ".join(f"{path} = {_shown(path, values)}" for path in _paths(condition, values))
+    got = ", ".join(f"{path} = {shown(path, values)}" for path in paths(condition, values))
     return ValueError(f"{type(module).__name__}: expected {condition}, got {got}")
 
 
-def _paths(condition: str, values: Mapping[str, object]) -> list[str]:
+def paths(condition: str, values: Mapping[str, object]) -> list[str]:
     """The values that a condition mentions, with attributes, each once and in order."""
     import ast  # only for the message of an error
 
@@ -130,7 +130,7 @@ def _paths(condition: str, values: Mapping[str, object]) -> list[str]:
     return list(found)
 
 
-def _shown(path: str, values: Mapping[str, object]) -> str:
+def shown(path: str, values: Mapping[str, object]) -> str:
     """The value of a path as the message shows it."""
     root, *names = path.split(".")
     value = values[root]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 
 from torch import nn
@@ -105,10 +106,10 @@ class ModuleMeta(DeclarationMeta):
         if hidden:  # `torch.jit.script` finds what these read in the registries
             type.__setattr__(cls, "__jit_unused_properties__", hidden)
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
-        generated, ties = (
-            next(base for base in cls.__bases__ if "_fingerprint" in vars(base)),
-            _given(cls._declared_as, "tie"),
-        )
+        ties = _given(cls._declared_as, "tie")
+        generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
+        if "__init__" in vars(generated) and not hasattr(vars(generated)["__init__"], "__wrapped__"):
+            type.__setattr__(generated, "__init__", _explaining(vars(generated)["__init__"]))
         for name, value in list(vars(generated).items()):
             call = recorded_call(cls._specifiers.get(name))
             if call is not None and call.name == language.VIRTUAL:
@@ -118,6 +119,27 @@ class ModuleMeta(DeclarationMeta):
                 from .ties_and_dtypes import tied
 
                 type.__setattr__(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
+
+
+def _explaining(constructor: Callable[..., None]) -> Callable[..., None]:
+    """A generated constructor whose errors name the argument with which something could not be computed."""
+
+    @wraps(constructor)
+    def explaining(self: nn.Module, /, *args: object, **keywords: object) -> None:
+        try:
+            constructor(self, *args, **keywords)
+        except Exception as error:
+            inside = error.__traceback__ and error.__traceback__.tb_next
+            if inside is None:  # the arguments are not those of the signature
+                raise
+            from .wrong_arguments import explained
+
+            said = explained(self, error, inside)
+            if said is None:
+                raise
+            raise said from error
+
+    return explaining
 
 
 def _given(summary: Summary, attribute: str) -> dict[str, object]:

@@ -330,7 +330,7 @@ def _containers() -> Mapping[str, ast.ClassDef]:
 
 
 def _change_container(ours: ast.ClassDef, node: ast.ClassDef) -> None:
-    """Make the copy of a container generic. Of its methods, those that the library has too are replaced."""
+    """Make the copy of a container generic. Methods that the library has too are replaced."""
     theirs = {method.name for method in node.body if isinstance(method, Function)}
     methods = [item for item in ours.body if not isinstance(item, Function) or item.name in theirs]
     replaced = {item.name for item in methods if isinstance(item, Function)}

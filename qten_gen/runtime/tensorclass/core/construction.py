@@ -27,10 +27,17 @@ _CPU = torch.device("cpu")
 
 
 def as_device(value: DeviceSpec) -> torch.device:
-    """A device with its index, so that it equals the device of the tensors on it: `cuda` becomes `cuda:0`."""
+    """A device with its index, so that it equals the device of the tensors on it: `cuda` becomes `cuda:0`.
+
+    Raises:
+        TypeError: torch knows no such device.
+    """
     if type(value) is str and value == "cpu":
         return _CPU
-    found = value if isinstance(value, torch.device) else torch.device(value)
+    try:
+        found = value if isinstance(value, torch.device) else torch.device(value)
+    except (RuntimeError, TypeError):
+        raise TypeError(f"device: expected a device such as 'cpu' or 'cuda:0', got {value!r}") from None
     if found.type == "cpu":
         return _CPU  # tensors on `cpu:0` say `cpu`
     if found.index is not None or found.type == "meta":
@@ -56,8 +63,11 @@ def batch_arguments(
         TypeError: one of them is of a type that is not documented.
         ValueError: the names are not one for each batch dimension, or not unique.
     """
-    size = batch_size if type(batch_size) is Size else checked_size(batch_size)
-    place = None if device is None else as_device(device)
+    try:
+        size = batch_size if type(batch_size) is Size else checked_size(batch_size)
+        place = None if device is None else as_device(device)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{type(self).__name__}.{error}") from None
     return size, place, None if names is None else checked_names(self, names, size)
 
 

@@ -1,0 +1,152 @@
+"""A value of a wrong kind for any constructor argument works, or raises an error that names the class and the argument."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import (
+    Module,
+    ModuleList,
+    TensorClass,
+    buffer,
+    check,
+    choice,
+    derived,
+    field,
+    param,
+    sequential,
+    submodule,
+)
+
+
+class Checked(Module):
+    dim: int
+    check("dim % 2 == 0")
+
+
+class Divided(Module):
+    dim: int
+    parts: int = 4
+    size: int = derived("dim // parts")
+    bias: nn.Parameter = param("size", initializer=nn.init.zeros_)
+
+
+class Table(Module):
+    rows: int
+    table: Tensor = buffer("rows", "2 * rows", initializer=nn.init.zeros_)
+
+
+class Layer(Module):
+    dim: int
+    linear: nn.Linear = submodule(nn.Linear, "dim", "2 * dim")
+
+
+class Dropped(Module):
+    rate: float
+    drop: nn.Dropout = submodule(nn.Dropout, "rate")
+
+
+class Layers(Module):
+    depth: int
+    layers: ModuleList[nn.Linear] = submodule(nn.Linear, 2, 2, repeat="depth")
+
+
+class Some(Module):
+    depth: int
+    layer: nn.Linear | None = submodule(nn.Linear, 2, 2, when="depth > 3")
+
+
+class Weights(Module):
+    depth: int
+    weights: nn.ParameterList = param(2, initializer=nn.init.ones_, repeat="depth")
+
+
+class Chain(Module):
+    dim: int
+    chain: nn.Sequential = sequential(submodule(nn.Linear, "dim", 2), submodule(nn.ReLU))
+
+
+class Chosen(Module):
+    kind: str
+    act: nn.Module = submodule(choice("kind", {"relu": nn.ReLU, "gelu": nn.GELU}))
+
+
+class Shaped(Module):
+    shape: tuple[int, ...]
+    weight: nn.Parameter = param("shape[1]", initializer=nn.init.ones_)
+
+
+class Pair(Module):
+    shape: tuple[int, int]
+    linear: nn.Linear = submodule(nn.Linear, "shape[0]", "shape[1]")
+
+
+class Named(Module):
+    size: int = field(alias="width")
+    table: Tensor = buffer("size", initializer=nn.init.zeros_)
+
+
+class Batch(TensorClass):
+    x: Tensor
+
+
+_MODULES: tuple[Any, ...] = (
+    Checked, Divided, Table, Layer, Dropped, Layers, Some, Weights, Chain, Chosen, Shaped, Pair, Named,
+)  # fmt: skip
+_WRONG: tuple[Any, ...] = ("64", 64.5, None, [], (3,), ("3", 4), -4, object(), {}, b"4", torch.ones(2), int)
+
+
+@pytest.mark.parametrize("cls", _MODULES)
+def test_a_wrong_value_works_or_raises_an_error_that_names_class_and_argument(cls: Any) -> None:
+    argument = "width" if cls is Named else next(iter(cls._config))
+    for wrong in _WRONG:
+        try:
+            cls(wrong)
+        except Exception as error:
+            named = rf"^{cls.__name__}(\.\w+)?: (.|\n)*({argument}|{cls._config[0]}|sizes|expected)"
+            assert re.match(named, str(error)), (wrong, error)
+
+
+@pytest.mark.parametrize(
+    ("cls", "arguments", "expected"),
+    [
+        (Checked, ("64",), "Checked.dim: expected int, got '64'"),
+        (Divided, (64.0,), "Divided.dim: expected int, got 64.0"),
+        (Divided, (64, 0), "Divided: cannot compute dim // parts of dim = 64, parts = 0: "),
+        (Layer, ("64",), "Layer.dim: expected int, got '64'"),
+        (Layer, (-4,), "Layer: cannot compute _nn.Linear(dim, 2 * dim, device=device, dtype=dtype) of dim = -4: "),
+        (Shaped, ((3,),), "Shaped: cannot compute shape[1] of shape = (3,): tuple index out of range"),
+        (Pair, (3,), "Pair.shape: expected tuple[int, int], got 3"),
+        (Pair, ((3, "4"),), "Pair.shape: expected tuple[int, int], got (3, '4')"),
+        (Layers, ("3",), "Layers.depth: expected int, got '3'"),
+    ],
+)
+def test_the_error_says_what_was_expected_and_given(cls: Any, arguments: Any, expected: str) -> None:
+    with pytest.raises(Exception, match=f"^{re.escape(expected)}"):
+        cls(*arguments)
+
+
+def test_errors_of_other_constructors_stay_as_they_are() -> None:
+    class Failing(nn.Module):
+        def __init__(self, dim: int) -> None:
+            raise IndexError(f"no {dim}")
+
+    class Parent(Module):
+        dim: int
+        child: Failing = submodule(Failing, "dim")
+
+    with pytest.raises(IndexError, match="^no 3$"):
+        Parent(3)
+
+
+@pytest.mark.parametrize(("name", "wrong"), [*itertools.product(["device", "batch_size"], ["foo", [1.5], {"a": 1.5}])])
+def test_a_tensor_class_names_itself_too(name: str, wrong: Any) -> None:
+    given: dict[str, Any] = {name: wrong}
+    with pytest.raises((TypeError, ValueError), match=rf"^Batch\.{name}: expected .*, got"):
+        Batch(torch.ones(3), **given)
