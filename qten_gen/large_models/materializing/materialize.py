@@ -272,7 +272,7 @@ class _Work:
     def _problem(self, held: HeldTensor, gap: Tensor | None) -> str:
         """The message about a tensor that nothing initialises, or that has a gap, and how to mend it."""
         home = held.origin
-        module, cls, method = home.module, class_name(home.module), method_of(home.module)
+        cls, method = class_name(home.module), method_of(home.module)
         by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
         problem = f"is not initialised: {cls}.{method} does not write to it, or copies memory that nothing has written"
         if method is None:
