@@ -268,6 +268,7 @@ TENSORCLASS = (
     {"interop", "processes", "storage"},
     {"metaclass"},
     {"tensorclass"},
+    {"ragged"},
     {"dataclass_types"},
 )
 """The same for the rooms of `runtime/tensorclass`."""
