@@ -178,35 +178,32 @@ class Tape:
 
     def _evaluate(self, wanted: Sequence[Slot], ends: Sequence[int]) -> dict[int, Tensor]:
         """The tensors of slots, by index; and states of generators, where draws are given by `ends`."""
-        with self.lock:
-            return self._evaluated(wanted, ends)
-
-    def _evaluated(self, wanted: Sequence[Slot], ends: Sequence[int]) -> dict[int, Tensor]:
-        for generator, stands in self._generators.values():
-            if stands is not None and stands not in self._reached:
-                self._reached[stands] = generator.get_state()
-        operations = _tensor_by_tensor(self._needed(wanted, ends))
         kept = {slot.index for slot in wanted}
-        last = {slot.index: each.index for each in operations for slot in (*each.reads, *each.results)}
-        to_keep = self.branches.union(ends)
         values: dict[int, Tensor] = {}
         # Without modes, overrides and autocast of the caller: what was recorded was below them.
         with (
+            self.lock,
             torch.inference_mode(False),
             _disable_current_modes(),
             torch._C.DisableTorchFunction(),
             torch._C._DisableAutocast(),
         ):
+            for generator, stands in self._generators.values():
+                if stands is not None and stands not in self._reached:
+                    self._reached[stands] = generator.get_state()
+            operations = _tensor_by_tensor(self._needed(wanted, ends))
+            last = {slot.index: each.index for each in operations for slot in (*each.reads, *each.results)}
             for operation in operations:
                 try:
                     self._run(operation, values)
                 except Exception as error:
                     error.add_note(f"while {operation.func} was replayed, which was recorded at {operation.place}")
                     raise
-                if operation.draw and (operation.index in to_keep or operation.draw.count > _MANY):
-                    self._reached[operation.index] = self._generators[operation.draw.stream][0].get_state()
+                draw, index = operation.draw, operation.index
+                if draw and (draw.count > _MANY or index in self.branches or index in ends):
+                    self._reached[index] = self._generators[draw.stream][0].get_state()
                 for slot in (*operation.reads, *operation.results):
-                    if last[slot.index] == operation.index and slot.index not in kept:
+                    if last[slot.index] == index and slot.index not in kept:
                         values.pop(slot.index, None)
         return values
 
