@@ -21,7 +21,7 @@ ROOMS = {
     "runtime/qten_style|runtime": 2_000,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 3_750,
     "runtime/tensorclass/(methods|operations)": 5_790,
-    "runtime/tensorclass/storage": 2_340,
+    "runtime/tensorclass/storage": 2_205,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_445,
     "large_models": 3_980,
     "tools/adopt": 3_000,
