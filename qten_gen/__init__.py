@@ -21,6 +21,7 @@ _HOMES = {
     "ModuleType": "runtime.qten_style.module",
     "NotGeneratedError": "runtime.declaring.in_memory",
     "PerItem": "runtime.tensorclass.fields.per_item",
+    "Ragged": "runtime.tensorclass.ragged",
     "Sequential": "runtime.declaring.children",
     "StaleWarning": "runtime.declaring.in_memory",
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",

@@ -45,6 +45,7 @@ from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclas
 from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclass
 from .runtime.tensorclass.fields.per_item import PerItem as PerItem
 from .runtime.tensorclass.operations.torch_functions import lifted as lifted
+from .runtime.tensorclass.ragged import Ragged as Ragged
 from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 __version__: str
@@ -66,6 +67,7 @@ __all__ = [
     "ModuleType",
     "NotGeneratedError",
     "PerItem",
+    "Ragged",
     "Sequential",
     "StaleWarning",
     "TensorClass",

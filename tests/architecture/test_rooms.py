@@ -162,7 +162,6 @@ def test_the_language_server_answers_the_first_request_before_the_generator_is_l
         ),
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
-        ("watchfiles", r"cli/watch$"),
     ],
 )
 def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
@@ -268,6 +267,7 @@ TENSORCLASS = (
     {"interop", "processes", "storage"},
     {"metaclass"},
     {"tensorclass"},
+    {"ragged"},
     {"dataclass_types"},
 )
 """The same for the rooms of `runtime/tensorclass`."""

@@ -28,7 +28,7 @@ from ..sharding.placements import chosen, is_distributed, on_mesh, write_part
 from .checkpoints import StateDict, beginning, load, matched
 from .constructing import INSTEAD, constructed
 from .initialising import Initialised, initialised, units, writes_below
-from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, storage_of, survey, without_wrappers
+from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, survey, without_wrappers
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
@@ -317,10 +317,8 @@ def _named(home: Home) -> str:
 
 
 def _raise(problems: Iterable[str]) -> None:
-    found = list(problems)
-    if found:
-        more = [f"and {len(found) - _SHOWN} others"] if len(found) > _SHOWN else []
-        raise RuntimeError("materialize(): " + "\n  ".join([*found[:_SHOWN], *more]))
+    if found := list(problems):
+        raise RuntimeError("materialize(): " + "\n  ".join([*found[:_SHOWN], *(["..."] if found[_SHOWN:] else [])]))
 
 
 def _check_arguments(seed: int | None, dtype: torch.dtype | None) -> None:
@@ -350,13 +348,14 @@ def _check_kinds(tree: Tree) -> None:
         if not tensor.is_meta:
             continue
         is_plain = tensor.layout is torch.strided and not is_traceable_wrapper_subclass(tensor)
+        memory = tensor.untyped_storage()._cdata if type(tensor) in (Tensor, nn.Parameter) and is_plain else -id(tensor)
         if is_lazy(tensor):
             problem = f"has no shape, because {class_name(home.module)} is lazy; give its sizes in the declaration"
         elif not is_plain and not is_distributed(tensor):
             problem = (
                 f"is a {tensor.layout} {type(tensor).__name__}; only dense tensors and DTensors can be materialised"
             )
-        elif (other := memories.setdefault(storage_of(tensor), home.qualified)) != home.qualified:
+        elif (other := memories.setdefault(memory, home.qualified)) != home.qualified:
             problem = f"shares memory with {other}; let it be a copy, or give both names to one tensor"
         else:
             continue

@@ -39,12 +39,6 @@ def description(tensors: Mapping[str, Tensor], placements: Mapping[str, object])
     return lines
 
 
-def digest_of(tensor: Tensor) -> str:
-    """A digest of the values of a plain tensor."""
-    held = tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data
-    return hashlib.blake2b(held, digest_size=4).hexdigest()
-
-
 def check_agreement(lines: Sequence[str], meshes: Iterable[DeviceMesh], number: int = 0) -> int:
     """Compare what this process has with the others of the meshes, by digest. All of them have to call this.
 

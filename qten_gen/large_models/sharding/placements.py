@@ -31,7 +31,7 @@ def slices(part: Part) -> tuple[slice, ...]:
 
 
 def is_distributed(tensor: Tensor) -> TypeGuard[DTensor]:
-    """Whether a tensor is a DTensor. Asking imports nothing."""
+    """Return whether a tensor is a DTensor. Asking imports nothing."""
     from sys import modules
 
     module = modules.get("torch.distributed.tensor")

@@ -172,6 +172,8 @@ def load_state_dict(
 def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
     """True if nothing but elements of tensors changes, and every name is on both sides; `copies` gets the tensors."""
     values, static = self._field_values()
+    if self.__structure__:
+        return False
     used = 0
     for name, value in zip(tensor_and_nested(self), values, strict=True):
         if value is None:
@@ -228,7 +230,7 @@ class _Plan:
 
     def __init__(self, assign: bool) -> None:
         self.assign = assign
-        self.given: dict[str, object] = {}
+        self.given: dict[str, Any] = {}
         self.levels: dict[str, Level] = {}
         self.copies: list[tuple[Tensor, Tensor]] = []
         self.changes: list[_Change] = []
@@ -257,11 +259,18 @@ class _Plan:
             advice = "pass assign=True to take over the tensors themselves"
             where = f"{prefix[:-1]}: " if prefix else ""
             self.wrong.append(f"{where}expected batch size {list(owner._batch_size)}, got {list(size)}; {advice}")
-        values, codes = contents(owner), level.get("static", {})
+        values: dict[str, Any] = contents(owner)
+        codes = level.get("static", {})
         found = dict(values)
         for name, value in values.items():
             if isinstance(value, Stored) and name in owner._nested:
-                self.add(value, f"{prefix}{name}.", size)
+                self.add(value, f"{prefix}{name}.", Size() if name in owner._unbatched else size)
+            elif name in owner.__structure__ and not self.assign and prefix + name in self.given:
+                # Nothing is copied into lengths, which objects share.
+                self.used.add(prefix + name)
+                if self.given[prefix + name].tolist() != value.tolist():
+                    advice = "pass assign=True to take over the tensors themselves"
+                    self.wrong.append(f"{label(owner, name)}: expected items of the same lengths; {advice}")
             elif name not in owner._static:
                 inside = None if name in owner._unbatched else size
                 found[name] = self._value(value, prefix + name, label(owner, name), inside)
