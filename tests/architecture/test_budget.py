@@ -21,7 +21,7 @@ ROOMS = {
     "runtime/qten_style|runtime": 2_015,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_710,
     "runtime/tensorclass/(methods|operations)": 5_815,
-    "runtime/tensorclass/storage": 2_205,
+    "runtime/tensorclass/storage": 2_215,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_445,
     "large_models": 3_950,
     "tools/adopt": 3_000,
