@@ -10,8 +10,8 @@ import pytest
 from .imports import REPOSITORY, sources
 
 ROOMS = {
-    "cli": 1_700,
-    "run|project|generate": 4_600,
+    "cli": 1_600,
+    "run|project|generate": 4_510,
     "read|link|model|common": 7_990,
     "reflection": 950,
     "rules": 4_980,
@@ -21,9 +21,9 @@ ROOMS = {
     "runtime/qten_style|runtime": 2_015,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_710,
     "runtime/tensorclass/(methods|operations)": 5_815,
-    "runtime/tensorclass/storage": 2_215,
-    "runtime/tensorclass/(processes|interop|torch_tools)": 1_445,
-    "large_models": 3_950,
+    "runtime/tensorclass/storage": 2_350,
+    "runtime/tensorclass/(processes|interop|torch_tools)": 1_475,
+    "large_models": 3_850,
     "tools/adopt": 3_000,
     "tools/(inspect|lock)": 1_660,
     "tools/lsp": 1_000,
