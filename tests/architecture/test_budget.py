@@ -10,8 +10,8 @@ import pytest
 from .imports import REPOSITORY, sources
 
 ROOMS = {
-    "cli": 1_700,
-    "run|project|generate": 4_600,
+    "cli": 1_600,
+    "run|project|generate": 4_510,
     "read|link|model|common": 7_990,
     "reflection": 950,
     "rules": 4_980,
