@@ -60,7 +60,7 @@ def save_safetensors(self: Stored, path: PathLike) -> None:
     # The largest elements first, so that all are aligned.
     placed = sorted(made.placed, key=lambda item: -item.entry.dtype.itemsize)
     end = 0
-    for _, entry, _ in placed:
+    for _, entry, _, _ in placed:
         start, end = end, end + entry.size
         dtype = _DTYPES.get(schema.dtype_name(entry.dtype))
         if dtype is None:

@@ -25,6 +25,7 @@ from typing import Final, NamedTuple, TypeVar
 import torch
 from torch import Size, Tensor, nn
 
+from ....common.naming import storage
 from ..core.contents import contents
 from ..core.error_text import abridged, label
 from ..core.other_libraries import bare
@@ -78,6 +79,8 @@ class Placed(NamedTuple):
     tensor: Tensor
     entry: TensorEntry
     path: str
+    is_structure: bool = False
+    """True if it says where the rows of others belong, which `_map` and `memmap_like` leave as it is."""
 
     def is_there(self) -> bool:
         """True if the tensor is that file already, which holds only as long as nobody else saves to the folder."""
@@ -114,6 +117,8 @@ class Description:
             else:
                 size = Size() if key in value._unbatched else value._batch_size
                 entries[key] = self._entry(item, where, size, key, folder)
+            if key in value.__structure__:
+                self.placed[-1] = self.placed[-1]._replace(is_structure=True)
         _refuse_like_names(entries, type(value).__name__)
         return Level("class", tuple(value._batch_size), value._names, entries)
 
@@ -207,12 +212,24 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         work.run([item for item in moved if item.entry.size])
         mapped = [
             stay[path] if path in stay else files.map_tensor(path, entry.dtype, entry.shape, path)
-            for _, entry, path in made.placed
+            for _, entry, path, _ in made.placed
         ]
-    tensors = iter(mapped)
+    tensors = iter([tensor for tensor, item in zip(mapped, made.placed, strict=True) if not item.is_structure])
+    structure = [tensor for tensor, item in zip(mapped, made.placed, strict=True) if item.is_structure]
     result = self._map_with(lambda leaf, _: next(tensors), None, torch.device("cpu"))
     result._names = self._names
+    for (holder, name), tensor in zip(_structure(result) if structure else (), structure, strict=True):
+        setattr(holder, storage(name), tensor)
     return result
+
+
+def _structure(value: Stored) -> Iterator[tuple[Stored, str]]:
+    """The objects with a field of `__structure__`, and its name, in the order of a `Description`."""
+    for name, item in contents(value).items():
+        if name in value.__structure__:
+            yield value, name
+        elif isinstance(item, Stored) and name in value._nested:
+            yield from _structure(item)
 
 
 class _Save:
@@ -264,7 +281,8 @@ class _Save:
 
         def write(item: Placed) -> None:
             path = f"{self.folder}{os.sep}{item.entry.pending}"
-            files.write_new(path, item.entry.size if self.options.like else item.tensor.detach())
+            is_empty = self.options.like and (not item.is_structure or item.tensor.is_meta)
+            files.write_new(path, item.entry.size if is_empty else item.tensor.detach())
 
         with ThreadPoolExecutor(max(self.options.threads, 1)) as pool:
             list((pool.map if self.options.threads > 0 else map)(write, fresh))

@@ -158,6 +158,11 @@ def assert_same(value: Any, plain: Plain, declaration: Declaration) -> None:
         plain.names = found.names
     else:
         assert found.names == {at: names for at, names in plain.names.items() if any(names)}
+    assert found.ragged.keys() == plain.ragged.keys()
+    for path, items in plain.ragged.items():
+        assert found.ragged[path].shape == items.shape
+        for at, rows in enumerate(items.rows):
+            assert_equal(found.ragged[path].rows[at], rows, f"{'.'.join(map(str, path))}, item {at}")
     for mine, wanted in (
         (found.tensors, plain.tensors),
         (found.unbatched, plain.unbatched),
