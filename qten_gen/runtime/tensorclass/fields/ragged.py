@@ -28,8 +28,8 @@ from ..core.sizes import BatchSize, reshape_tensor, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .annotated_shapes import fits_alone
-from .per_item import effect_on_items, on_cpu
-from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked, row_numbers
+from .per_item import effect_on_items, on_cpu, with_real_tensors
+from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked
 from .tensor import Join, all_or_none
 
 A = TypeVar("A")
@@ -164,40 +164,60 @@ class RaggedStorage(Stored):
                 f"those of the shape {list(rows.shape)}"
             )
         out = allocate_like(self)._fill(rows, lengths, self._batch_size, device, self._names)
-        out._starts = self._starts
+        out._starts = None if is_compiling() else self._starts  # a graph would be specialised on them
         return out
 
-    def taken(self, order: Tensor, lengths: Tensor, batch_size: Size) -> Self:
+    def orders(self, arrange: Callable[[Tensor], Sequence[Tensor]]) -> list[Any]:
+        """What a function makes of the numbers of the items, each as a list; in a graph as a tensor of one dimension."""
+        if self.starts() is not None:
+            return _read(arrange, self._lengths.shape)
+        numbers = torch.arange(self._lengths.numel(), device=self._lengths.device).view(self._lengths.shape)
+        return [each.reshape(-1) for each in arrange(numbers)]
+
+    def taken(self, order: Any, lengths: Tensor, batch_size: Size) -> Self:
         """The items with these numbers, whose lengths they are. Rows are a view where the items follow one another."""
-        starts, flat, new = self.starts(), order.reshape(-1), None
-        if starts is None:
-            rows = picked(self._rows, row_numbers(self._lengths, flat, lengths, None))
+        starts, new = self.starts(), None
+        if starts is not None and order == list(range(order[0] if order else 0, order[-1] + 1 if order else 0)):
+            part = starts[order[0] : order[-1] + 2] if order else [0]
+            rows = between(self._rows, part[0], part[-1])
+            new = [start - part[0] for start in part]
         else:
-            wanted: list[int] = flat.tolist()
-            first = wanted[0] if wanted else 0
-            stop = first + len(wanted)
-            if wanted == list(range(first, stop)):
-                rows = between(self._rows, starts[first], starts[stop])
-                new = [start - starts[first] for start in starts[first : stop + 1]]
-            else:
-                rows = picked(self._rows, row_numbers(self._lengths, flat, lengths, starts))
+            rows = picked(self._rows, self.row_numbers(order, lengths))
         out = allocate_like(self)._fill(rows, lengths, batch_size, self._device)
         out._starts = new
         return out
 
-    def numbers(self) -> Tensor:
-        """The numbers of the items, as these are arranged; in main memory where numbers can be read."""
-        device = self._lengths.device if self.starts() is None else torch.device("cpu")
-        return torch.arange(self._lengths.numel(), device=device).view(self._lengths.shape)
-
-    def index(self, argument: A) -> A:
-        """An index, or another argument of a function that rearranges, for `numbers`."""
-        return argument if self.starts() is None else on_cpu(argument)
+    def row_numbers(self, order: Any, lengths: Tensor) -> Tensor:
+        """The numbers of the rows of some items, whose lengths they are."""
+        starts, sizes, total = self.starts(), lengths.reshape(-1), None
+        if starts is None:
+            flat = self._lengths.reshape(-1)
+            shifts = (flat.cumsum(0) - flat)[order] - (sizes.cumsum(0) - sizes)
+        else:
+            ends = [0, *accumulate([starts[at + 1] - starts[at] for at in order])]
+            total = ends[-1]
+            begins = [starts[at] - end for at, end in zip(order, ends, strict=False)]
+            shifts = torch.tensor(begins, dtype=torch.int64, device=sizes.device)
+        numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
+        return numbers + torch.arange(numbers.shape[0], device=sizes.device)
 
     def selected(self, index: Any) -> tuple[Tensor, Tensor]:
         """The lengths of the items that an index selects, and the numbers of their rows."""
-        order, lengths = self.numbers()[self.index(index)], self._lengths[index]
-        return lengths, row_numbers(self._lengths, order.reshape(-1), lengths, self.starts())
+        order, lengths = self.orders(lambda numbers: [numbers[self.index(index)]])[0], self._lengths[index]
+        return lengths, self.row_numbers(order, lengths)
+
+    def index(self, argument: A) -> A:
+        """An index, or another argument of a function that rearranges, for the numbers of the items."""
+        return argument if self.starts() is None else on_cpu(argument)
+
+
+@with_real_tensors
+def _read(arrange: Callable[[Tensor], Sequence[Tensor]], size: Size) -> list[Any]:
+    numbers = torch.arange(size.numel(), device="cpu").view(size)
+    found = [each.reshape(-1) for each in arrange(numbers)]
+    if any(map(is_batchedtensor, found)):
+        raise TypeError("vmap cannot map over Ragged items, which are of different lengths; use .padded()")
+    return [each.tolist() for each in found]
 
 
 def refuse_other_lengths(where: str, mine: Tensor, theirs: Tensor) -> None:
@@ -313,10 +333,8 @@ def rearrange_ragged(
     _refuse_mark(_where(self, name), fn, argument, value._batch_size)
     if fn is view_tensor:  # the order of items has no strides that could forbid a view
         fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
-    order = fn(value.numbers(), value.index(argument))
-    if is_batchedtensor(order):
-        where = _where(self, name)
-        raise TypeError(f"{where} is Ragged, and vmap cannot map over items of different lengths; use .padded()")
+    given = value.index(argument)
+    order = value.orders(lambda numbers: [fn(numbers, given)])[0]
     return value.taken(order, fn(value._lengths, argument), size)
 
 
@@ -371,8 +389,12 @@ def join_ragged(self: Stored, name: str, fn: Join, items: Sequence[R], batch_siz
     )
     if None not in starts:
         every._starts = [0, *accumulate(end - start for each in starts for start, end in pairwise(each))]
-    numbers = every.numbers().split([each.numel() for each in lengths])
-    order = fn([each.view(like.shape) for each, like in zip(numbers, lengths, strict=True)])
+
+    def arrange(numbers: Tensor) -> Sequence[Tensor]:
+        parts = torch.split_with_sizes(numbers, [each.numel() for each in lengths])
+        return [fn([part.view(each.shape) for part, each in zip(parts, lengths, strict=True)])]
+
+    order = every.orders(arrange)[0]
     return cast("R", every.taken(order, fn(lengths), batch_size + first._batch_size[len(self._batch_size) :]))
 
 
@@ -393,5 +415,6 @@ def part_ragged(
         return [value] * len(batch_sizes)
     _refuse_mark(_where(self, name), fn, argument, value._batch_size)
     tail = value._batch_size[len(self._batch_size) :]
-    parts = zip(fn(value.numbers(), argument), fn(value._lengths, argument), batch_sizes, strict=False)
+    orders = value.orders(lambda numbers: fn(numbers, argument))
+    parts = zip(orders, fn(value._lengths, argument), batch_sizes, strict=False)
     return [cast("R", value.taken(order, lengths, size + tail)) for order, lengths, size in parts]

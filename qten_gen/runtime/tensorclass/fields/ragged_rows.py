@@ -56,30 +56,6 @@ def joined(rows: Sequence[Rows]) -> Rows:
     return first._join(torch.cat, rows, with_length(first._batch_size, 0, sum(map(count, rows))))
 
 
-def row_numbers(lengths: Tensor, items: Tensor, sizes: Tensor, starts: list[int] | None) -> Tensor:
-    """The numbers of the rows of some items, item by item.
-
-    Args:
-        lengths: Those of all items.
-        items: The numbers of the items, in one dimension.
-        sizes: Their lengths.
-        starts: As in `RaggedStorage.starts`, for all items.
-    """
-    sizes, total = sizes.reshape(-1), None
-    if starts is None:
-        lengths = lengths.reshape(-1)
-        begins = lengths.cumsum(0) - lengths
-        shifts = begins[items] - (sizes.cumsum(0) - sizes)
-    else:
-        wanted = items.tolist()
-        ends = [0, *accumulate([starts[at + 1] - starts[at] for at in wanted])]
-        total = ends[-1]
-        shifts = torch.tensor([starts[at] - end for at, end in zip(wanted, ends, strict=False)], dtype=torch.int64)
-        shifts = shifts.to(lengths.device)
-    numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
-    return numbers + torch.arange(numbers.shape[0], device=lengths.device)
-
-
 def from_items(where: str, cls: type[Any], value: object, batch_size: Size | None) -> Any:
     """The Ragged of rows for each item, in lists as deep as there are batch dimensions, or of a jagged nested tensor.
 
