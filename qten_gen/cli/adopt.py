@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TextIO
 
-from ..project.apply import Change, diff, write
+from ..project.apply import Change, diff, remove_leftovers, write
 from ..project.files import Texts, project_of
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
@@ -41,6 +41,7 @@ def adopt(options: Options, out: TextIO, err: TextIO) -> int:
     changes = [Change(path, read.texts[path], data) for path, data in sorted(found.texts.items())]
     failures = read.failures
     if options.write:
+        remove_leftovers(project.files.leftovers)
         failures += _write(changes, project.paths)
     _print(found, changes, options, perf_counter() - started, out, err)
     err.writelines(f"error: {failure}\n" for failure in failures)

@@ -39,10 +39,10 @@ def main(
         _silence_broken_pipe(out)
         err.write(f"error: cannot write the output: {error.strerror}\n")
         return MISUSE
-    except (Exception, KeyboardInterrupt) as error:
-        if _is_interruption(error):
-            err.write("interrupted\n")
-            return INTERRUPTED
+    except KeyboardInterrupt:
+        err.write("interrupted\n")
+        return INTERRUPTED
+    except Exception:
         return _print_bug(err)
 
 
@@ -146,12 +146,3 @@ def _silence_broken_pipe(out: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     except (OSError, ValueError):
         pass
-
-
-def _is_interruption(error: BaseException | None) -> bool:
-    """True if Ctrl-C caused an error. Python 3.11 wraps a KeyboardInterrupt raised in a class statement in a RuntimeError."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

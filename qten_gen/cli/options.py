@@ -79,8 +79,3 @@ class Options:
 def output_format(options: Options) -> str:
     """The format of diagnostics, by the option or the surroundings."""
     return options.output_format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full")
-
-
-def lists_stale_files(form: str, options: Options) -> bool:
-    """True if a format lists the outputs that are out of date. Most do not if the run writes them."""
-    return form == "json" or (form == "github" and options.mode != "write")

@@ -39,8 +39,6 @@ def parse(arguments: Sequence[str]) -> Options:
         own.error(f"unknown option {unknown[0]}{_near_option(unknown[0], re.findall('--[a-z-]+', own.format_help()))}")
     if unknown:
         own.error(f"unexpected argument {unknown[0]}")
-    if options.watch and options.write_baseline is not None:
-        own.error("--watch cannot be combined with --write-baseline")
     if options.watch and options.output_format == "json":
         own.error("--watch cannot be combined with --output-format json, which is a single document")
     return options
@@ -303,7 +301,6 @@ _COMMANDS["generate"] = _Command(
             _flag("watch", "run again whenever a source or the settings change"),
         ),
         _FORMAT,
-        _BASELINE,
         _COLOR,
         (_flag("quiet", "print errors only"), _flag("verbose", "also list the files written and removed")),
         _flag("version", "print the version and exit", action=_Show, nargs=0, const=f"qten-gen {__version__}\n"),

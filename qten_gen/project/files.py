@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from ..common.header import digest
 from .cache import NO_STAT, Stat, generator
 from .config import Config, config_of, source_paths
 from .output_names import is_output, outputs_of, source_of
-from .paths import below, display_path, read_all, read_regular, true_path
+from .paths import below, display_path, read_all, read_regular, search_path, true_path
 from .scan import Origin
 from .walk import Walk, exclusion
 
@@ -147,10 +146,9 @@ class Listed(NamedTuple):
     def of(cls, files: ProjectFiles, config: Config, paths: Sequence[str]) -> Listed:
         """The digests for a run over these paths."""
         asked = (generator(), os.getcwd(), paths, config, config.import_roots)
-        python = (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH"), os.environ.get("PYTHONUSERBASE"))
         sources = [(path, source.origin.module, source.target) for path, source in files.sources.items()]
         others = (sorted(files.unlisted), files.unlistable, files.leftovers)
-        names = _digest((asked, python, sources, [*files.outputs], others))
+        names = _digest((asked, search_path(), sources, [*files.outputs], others))
         statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
         return cls(names, _digest((names, [number for status in statuses for number in status])))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..common.header import digest
@@ -19,7 +19,7 @@ from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_se
 from ..project.config import Config
 from ..project.files import Listed, PathError, Project, discover
 from ..project.output_names import outputs_of, source_of
-from ..project.paths import read_output
+from ..project.paths import read_output, search_path
 
 if TYPE_CHECKING:
     from ..generate.plan import Plan
@@ -113,7 +113,7 @@ def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozen
     if seen is not None and seen.files == listed.files:
         targets = sum(source.target for source in project.files.sources.values())
         return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
-    from ..project.stale import orphans, project_state, save
+    from ..project.stale import project_state, save
 
     state = project_state(
         project.files,
@@ -127,11 +127,10 @@ def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozen
     _refuse_changed(state, state.reader)
     if writes:
         remove_leftovers(project.files.leftovers)
-    lost = orphans(state)
-    if not (state.stale or lost):
+    if not (state.stale or state.lost):
         save(state, state.fresh, state.reader, _seen(state, project.config, listed, began, seen))
         return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
-    planned, readings, existing = _planned(state, lost)
+    planned, readings, existing = _planned(state)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
     found = {path for path in losing if not state.graph.scans[path].mentions} - undeclared
     if found:
@@ -159,7 +158,7 @@ def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last:
         environment = Environment()
         if not _is_closed(state, config, environment):
             return None
-        surroundings = {path: status_of(path) for path in environment.looked_at()}
+        surroundings = {path: status_of(path) for path in search_path()}
         if any(max(status.modified, status.changed) >= began - cache.COARSE_CLOCK for status in surroundings.values()):
             return None  # what was installed meanwhile, this run need not have found
     else:
@@ -207,10 +206,10 @@ def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:
         raise _Changed(path)
 
 
-def _planned(state: ProjectState, lost: Mapping[str, bytes]) -> tuple[Plan, Readings, Mapping[str, bytes]]:
+def _planned(state: ProjectState) -> tuple[Plan, Readings, Mapping[str, bytes]]:
     """The plan for the stale targets, with the reader that it took and the outputs that exist.
 
-    The `lost` outputs, which no source has any more, are removed in it.
+    The outputs that no source has any more are removed in it.
     """
     from ..generate.plan import plan
     from ..generate.readings import Readings
@@ -219,36 +218,13 @@ def _planned(state: ProjectState, lost: Mapping[str, bytes]) -> tuple[Plan, Read
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
     readings.sound = {path: record.lookups for path, record in state.fresh.items()}
-    existing = _Outputs(output for path in state.stale for output in outputs_of(path) if output in state.files.outputs)
+    outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
+    existing = {path: read_output(path) for path in outputs}
     rendered = {path: record.fingerprint for path, record in state.rendered.items()}
     planned = plan(readings.sources, existing, state.stale, state.graph, readings, rendered)
     _refuse_changed(state, readings)
-    planned.outputs.update(dict.fromkeys(lost))
-    return planned, readings, {**existing.read, **lost}
-
-
-class _Outputs(Mapping[str, bytes]):
-    """The bytes of outputs, read when they are asked for."""
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._paths = frozenset(paths)
-        self.read: dict[str, bytes] = {}
-
-    def __getitem__(self, path: str) -> bytes:
-        if path not in self._paths:
-            raise KeyError(path)
-        if path not in self.read:
-            self.read[path] = read_output(path)
-        return self.read[path]
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._paths
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
+    planned.outputs.update(dict.fromkeys(state.lost))
+    return planned, readings, {**existing, **state.lost}
 
 
 def _written(

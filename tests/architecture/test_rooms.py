@@ -162,7 +162,6 @@ def test_the_language_server_answers_the_first_request_before_the_generator_is_l
         ),
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
-        ("watchfiles", r"cli/watch$"),
     ],
 )
 def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
@@ -256,7 +255,7 @@ RUNTIME = (
 )
 """The rooms of the runtime: each imports those of earlier lines. TensorClasses and modules do not know each other."""
 
-LARGE_MODELS = ({"fake", "sharding"}, {"deferred"}, {"materializing"})
+LARGE_MODELS = ({"fake"}, {"deferred"}, {"materializing"})
 """The same for the rooms of `large_models`."""
 
 TENSORCLASS = (

@@ -116,7 +116,7 @@ def test_a_generated_module_means_its_declarations(
     folder = tmp_path_factory.mktemp("shapes")
     settings = _write_shapes(qten_gen, folder, border)
     if border.startswith("library"):
-        monkeypatch.setattr(libraries, "_own_sites", lambda: [str(_root(qten_gen, folder, border))])
+        monkeypatch.setattr(libraries, "search_path", lambda: [str(_root(qten_gen, folder, border))])
     qten_gen.write("pyproject.toml", f"[tool.qten-gen]\n{settings}")
     qten_gen.write("app/__init__.py", "")
     names = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from threading import RLock, get_ident, local
+from threading import get_ident, local
 from typing import NoReturn, ParamSpec, TypeVar, cast
 from weakref import WeakValueDictionary
 
@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from ..fake.arguments import is_emulated, tensors
 from ..fake.context import is_fake
-from ..fake.fake_tensor import HANDING_ON, Fake, attribute, own_attributes
+from ..fake.fake_tensor import Fake, attribute, own_attributes
 from ..fake.mode import FakeMode
 from .errors import DeferredError, caller, refused
 from .recording import PythonFunctions, Recorder
@@ -24,7 +24,6 @@ from .references import replace_tensors
 P = ParamSpec("P")
 T = TypeVar("T")
 
-HANDING_ON.update((__name__, Recorder.__module__))
 _CALL = "call materialize_tensor or materialize_module first"
 
 
@@ -41,7 +40,6 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         super().__init__()
         self.recorder = Recorder(self)
         self.is_recording = True
-        self.lock = RLock()
         self.pending: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
         """The deferred tensors that the program returned, by slot, until they are made."""
         self._of_storage: dict[int, list[int]] = {}
@@ -113,7 +111,7 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         if _THREAD.mode is self:
             return
         slot = self.recorder.slot
-        with self.lock, _disable_current_modes(), torch._C.DisableTorchFunction():
+        with self.recorder.tape.lock, _disable_current_modes(), torch._C.DisableTorchFunction():
             wanted = {slot(fake).index: fake for fake in fakes if real_of(fake) is None}
             for fake in list(wanted.values()):
                 wanted |= self._bound_to(fake)

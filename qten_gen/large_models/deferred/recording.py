@@ -30,7 +30,7 @@ from ..fake.fake_tensor import Fake, attribute, become_fake
 from ..fake.mode import FakeMode, makes_lazy
 from .errors import DeferredError, caller, refused
 from .streams import Streams
-from .tape import Draw, Operation, Outside, Slot, Tape, default_generator
+from .tape import Operation, Outside, Slot, Tape, default_generator
 
 _aten = torch.ops.aten
 _CHECKS = {_aten._linalg_check_errors.default, _aten._assert_async.default, _aten._assert_async.msg}
@@ -70,7 +70,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """What a tensor looked like last, by the address of its C++ object, which moves with the content when two are swapped."""
         self._storages: dict[int, torch.UntypedStorage] = {}
         """The memory of all tensors, by address. It is kept, so that no address is used again."""
-        self._outside: dict[int, Outside] = {}
         self._files: dict[int, tuple[Tensor, torch.UntypedStorage]] = {}
         """Deferred tensors of whole storages that the program read from files, by the storages' addresses."""
         self._count = 0
@@ -192,6 +191,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             made_as = None
         elif made_as is not None:
             vars(results[0])["made_as"] = made_as
+        draw, drawn = None, cast(FakeTensor, (results or mine)[0]) if draws else None
+        if drawn is not None and drawn.fake_device.type != "meta":
+            generator = kwargs.get("generator") or default_generator(drawn.fake_device)
+            draw = self.streams.draw(cast(torch.Generator, generator), sum(tensor.numel() for tensor in results))
         self.tape.append(
             Operation(
                 index=len(self.tape.operations),
@@ -201,7 +204,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
                 reads=reads,
                 results=entered,
                 writes=writes,
-                draw=self._draw(kwargs, cast(FakeTensor, (results or mine)[0]).fake_device) if draws else None,
+                draw=draw,
                 differentiable=[
                     slot for slot, tensor in zip(reads, mine, strict=True) if by_autograd and tensor.requires_grad
                 ],
@@ -235,11 +238,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         self._count += 1
         self._slots[tensor._cdata] = looks, slot
         return slot
-
-    def _draw(self, kwargs: Mapping[str, object], device: torch.device) -> Draw | None:
-        given = kwargs.get("generator")
-        generator = given if isinstance(given, torch.Generator) else default_generator(device)
-        return None if device.type == "meta" else self.streams.draw(generator)
 
     def _set_to_tensor(self, func: OpOverload, args: Sequence[object]) -> tuple[OpOverload, Sequence[object]]:
         """How a tensor of a file is set to its storage, as an operation on a constant tensor; tensors may share a storage."""
@@ -297,11 +295,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """
         if not tensor.untyped_storage().resizable() and tensor.device.type == "cpu":
             return Outside(tensor.detach().clone(), None)
-        found = self._outside.get(id(tensor))
-        version = None if tensor.is_inference() else tensor._version
-        if found is None or found.version != version:
-            found = self._outside[id(tensor)] = Outside(tensor, version)
-        return found
+        return Outside(tensor, None if tensor.is_inference() else tensor._version)
 
 
 def _looks(tensor: Tensor) -> tuple[object, ...]:
@@ -385,18 +379,12 @@ def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, d
 
 
 def _new_tensor(
-    recorder: Recorder,
-    func: Callable[..., object],
-    tensor: Tensor,
-    data: object,
-    *,
-    dtype: torch.dtype | None = None,
-    device: torch.device | str | int | None = None,
-    requires_grad: bool = False,
+    recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: object, **options: object
 ) -> object:
     """`tensor.new_tensor(data)`: fake tensors answer it in their own mode, where nothing is recorded."""
-    numbers, device = _with_numbers(recorder, data), tensor.device if device is None else device
-    return torch.tensor(numbers, dtype=dtype or tensor.dtype, device=device, requires_grad=requires_grad)
+    given = {name: value for name, value in options.items() if value is not None}
+    made: Callable[..., object] = torch.tensor
+    return made(_with_numbers(recorder, data), **{"dtype": tensor.dtype, "device": tensor.device, **given})
 
 
 def _with_numbers(recorder: Recorder, data: object) -> object:

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 
 from ...runtime.module.declared_module import migrate
 from ...runtime.module.module_base import ModuleBase
-from ..sharding.agreement import digest_of
-from ..sharding.placements import is_distributed, write_part
+from .placements import is_distributed, write_part
 from .survey import HeldTensor, Registry, Tree, without_wrappers
 
 StateDict: TypeAlias = Mapping[str, Tensor] | str | os.PathLike[str]
@@ -62,16 +61,14 @@ def matched(tree: Tree, given: StateDict, prefix: str) -> dict[HeldTensor, Tenso
     names = {name: held for held in tree.held for name in _names(held)}
     problems = [*_own_ways(tree.root), *_misfits(names, found), *_broken_ties(tree, found)]
     if problems:
-        more = [f"and {len(problems) - _SHOWN} others"] if len(problems) > _SHOWN else []
-        raise CheckpointError(
-            "\n    ".join([f"materialize(): {where} does not fit the module:", *problems[:_SHOWN], *more])
-        )
+        shown = [*problems[:_SHOWN], *(["..."] if problems[_SHOWN:] else [])]
+        raise CheckpointError("\n    ".join([f"materialize(): {where} does not fit the module:", *shown]))
     # As in load_state_dict, the last of several names counts.
     return {held: found[name].detach() for name, held in names.items() if name in found}
 
 
 def opened(given: StateDict) -> Mapping[str, Tensor]:
-    """The tensors of a checkpoint by name; those of files are mapped into memory.
+    """The tensors of a checkpoint by name; tensors in files are mapped into memory.
 
     Raises:
         CheckpointError: it is no file of safetensors, or no folder of them.
@@ -182,11 +179,11 @@ def _own_ways(root: nn.Module) -> Iterator[str]:
 
 
 def beginning(value: Tensor) -> str:
-    """A digest of some values, so that processes can compare what each is about to load a part of; little is read."""
+    """The bytes of some values, so that processes can compare what each is about to load a part of; little is read."""
     if is_distributed(value) or value.is_meta or not value.numel():
         return "in parts"
-    row = value[(0,) * (value.dim() - 1)] if value.dim() else value.reshape(1)
-    return f"{str(value.dtype).removeprefix('torch.')} {digest_of(row[:64])}"
+    row = value.detach()[(0,) * (value.dim() - 1)] if value.dim() else value.detach().reshape(1)
+    return f"{value.dtype} {bytes(row[:64].cpu().contiguous().view(torch.uint8).numpy()).hex()}"
 
 
 def load(source: Tensor, into: Tensor) -> None:

@@ -13,6 +13,7 @@ import copy
 import gc
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -134,8 +135,10 @@ def constructed(tree: Tree, seed: int, names: Mapping[int, str], missing: Contai
                 why = f"an argument of {cls.__name__}() is or holds a module or a tensor, or cannot be copied"
             raise _impossible(tree, top, why)
         if id(start) not in made:
+            args, keywords = cast(Arguments, _arguments_of(start))
             try:
-                made[id(start)] = _constructed_anew(start, seed, names[id(start)])
+                with seeded(seed, names[id(start)]), torch.device("cpu"):
+                    made[id(start)] = recorded(partial(declared_class(start), *args, **keywords), moves_on=False)
             except Exception as error:  # whatever the constructor raises where tensors have no values
                 raise _impossible(tree, top, f"{class_name(start)}() cannot be recorded: {error}") from error
         _match(tree, start, made[id(start)], top, missing, found)
@@ -154,7 +157,10 @@ def _constructed_parts(module: nn.Module, start: ModuleBase | None) -> Iterator[
         if _arguments_of(module) is not None:
             start = module
         changes_needy = writes_below(module) and any(map(_needs_constructor, foreign_children(module)))
-        if _runs_code_of_the_author(module) or parametrize.is_parametrized(module) or changes_needy:
+        runs_code = type(module)._writes_init or hasattr(
+            module, "__post_init__"
+        )  # of the author, which may write anything
+        if runs_code or parametrize.is_parametrized(module) or changes_needy:
             yield start, module
             return
     elif not is_declared(module) and _needs_constructor(module):
@@ -162,11 +168,6 @@ def _constructed_parts(module: nn.Module, start: ModuleBase | None) -> Iterator[
         return
     for child in module.children():
         yield from _constructed_parts(child, start)
-
-
-def _runs_code_of_the_author(module: ModuleBase) -> bool:
-    """Return whether the constructor of a declared module runs code that may write anything."""
-    return type(module)._writes_init or hasattr(module, "__post_init__")
 
 
 def _needs_constructor(child: nn.Module) -> bool:
@@ -191,15 +192,6 @@ def _arguments_of(module: ModuleBase) -> Arguments | None:
     if arguments is None and module not in _arguments and not cls._writes_init:
         arguments = (), {cls._aliases.get(name, name): getattr(module, name) for name in cls._config}
     return arguments and _copied(arguments)
-
-
-def _constructed_anew(start: ModuleBase, seed: int, name: str) -> nn.Module:
-    """A declared module, constructed once more without values."""
-    arguments = _arguments_of(start)
-    assert arguments is not None
-    cls = declared_class(start)
-    with seeded(seed, name), torch.device("cpu"):
-        return recorded(lambda: cls(*arguments[0], **arguments[1]), moves_on=False)
 
 
 def _match(

@@ -61,7 +61,7 @@ def foreign_children(module: nn.Module) -> list[nn.Module]:
 
 
 def writes_below(module: nn.Module) -> bool:
-    """Whether the method of a module may write to layers below it: a generated one writes to the module's own fields alone."""
+    """Return whether a method of a module may write to layers below it; a generated one writes to the module's own fields."""
     if method_of(module) is None or not any(True for _ in module.children()):
         return False
     written = [cls for cls in type(module).__mro__ if not set(METHODS).isdisjoint(vars(cls))]
@@ -136,7 +136,7 @@ def _attempt(
 
 
 def _stand_ins(tree: Tree, unit: Unit, attempt: int) -> dict[HeldTensor, Tensor]:
-    """Poisoned whole tensors on the CPU for those of a unit that are on meta and its own, and copies of those that are real."""
+    """Poisoned whole tensors on the CPU for a unit's own tensors on meta, and copies of its real ones."""
     modules = set(map(id, unit))
     made: dict[HeldTensor, Tensor] = {}
     for module in unit:
@@ -165,7 +165,7 @@ def _guarded(tree: Tree, unit: Unit) -> dict[int, str]:
 
 
 def _put_others(tree: Tree, module: nn.Module, attempt: int) -> list[tuple[Home, object]]:
-    """Put other tensors in the place of those that a module holds and another one initialises, as before they were tied."""
+    """Put other tensors in the place of tensors that another module initialises, as before they were tied."""
     before = []
     for home, held in tree.of(module):
         is_made_here = held.origin.module is module or home.is_declared_tie or home.registry is Registry.ATTRIBUTE

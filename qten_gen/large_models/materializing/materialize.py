@@ -23,18 +23,17 @@ from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.module_base import ModuleBase
 from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..deferred.deferred_init import value_of
-from ..sharding.agreement import check_agreement, description, meshes_of
-from ..sharding.placements import chosen, is_distributed, on_mesh, write_part
 from .checkpoints import StateDict, beginning, load, matched
 from .constructing import INSTEAD, constructed
 from .initialising import Initialised, initialised, units, writes_below
-from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, storage_of, survey, without_wrappers
+from .placements import check_agreement, chosen, description, is_distributed, meshes_of, on_mesh, write_part
+from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, survey, without_wrappers
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.tensor.placement_types import Placement
 
-    from ..sharding.placements import Placements
+    from .placements import Placements
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,14 +271,7 @@ class _Work:
     def _problem(self, held: HeldTensor, gap: Tensor | None) -> str:
         """The message about a tensor that nothing initialises, or that has a gap, and how to mend it."""
         home = held.origin
-        module, cls, method = home.module, class_name(home.module), method_of(home.module)
-        if home.is_declared_tie and isinstance(module, ModuleBase):
-            other = module._tied[home.name]
-            return (
-                f"{_named(home)} is not initialised: the declaration ties it to {other}, but somebody assigned another"
-                f" tensor to one of the two; assign the tensor of {other} to self.{home.name} too, or give the values of both"
-                " in state_dict="
-            )
+        cls, method = class_name(home.module), method_of(home.module)
         by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
         problem = f"is not initialised: {cls}.{method} does not write to it, or copies memory that nothing has written"
         if method is None:
@@ -317,10 +309,8 @@ def _named(home: Home) -> str:
 
 
 def _raise(problems: Iterable[str]) -> None:
-    found = list(problems)
-    if found:
-        more = [f"and {len(found) - _SHOWN} others"] if len(found) > _SHOWN else []
-        raise RuntimeError("materialize(): " + "\n  ".join([*found[:_SHOWN], *more]))
+    if found := list(problems):
+        raise RuntimeError("materialize(): " + "\n  ".join([*found[:_SHOWN], *(["..."] if found[_SHOWN:] else [])]))
 
 
 def _check_arguments(seed: int | None, dtype: torch.dtype | None) -> None:
@@ -350,13 +340,14 @@ def _check_kinds(tree: Tree) -> None:
         if not tensor.is_meta:
             continue
         is_plain = tensor.layout is torch.strided and not is_traceable_wrapper_subclass(tensor)
+        memory = tensor.untyped_storage()._cdata if type(tensor) in (Tensor, nn.Parameter) and is_plain else -id(tensor)
         if is_lazy(tensor):
             problem = f"has no shape, because {class_name(home.module)} is lazy; give its sizes in the declaration"
         elif not is_plain and not is_distributed(tensor):
             problem = (
                 f"is a {tensor.layout} {type(tensor).__name__}; only dense tensors and DTensors can be materialised"
             )
-        elif (other := memories.setdefault(storage_of(tensor), home.qualified)) != home.qualified:
+        elif (other := memories.setdefault(memory, home.qualified)) != home.qualified:
             problem = f"shares memory with {other}; let it be a copy, or give both names to one tensor"
         else:
             continue

@@ -121,5 +121,5 @@ _HARMLESS = {
 
 
 def is_floating(tensor: Tensor) -> bool:
-    """Whether a tensor can hold nan."""
+    """Return whether a tensor can hold nan."""
     return tensor.is_floating_point() or tensor.is_complex()

@@ -14,9 +14,9 @@ from torch.nn.utils import parametrize
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
 from ...runtime.declaring.children import ModuleDict, ModuleList
-from ...runtime.module.module_base import VIRTUAL_CACHE, ModuleBase
+from ...runtime.module.module_base import TIES, VIRTUAL_CACHE, ModuleBase
 
-_INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE})
+_INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE, TIES})
 BIRTHS: WeakKeyDictionary[nn.Module, tuple[object, str, dict[str, int]]] = WeakKeyDictionary()
 """Where `on_meta` made a module: an object for each call, the path, and the ids of the tensors that no other module held."""
 METHODS = ("reset_parameters", "_reset_parameters")
@@ -50,11 +50,11 @@ class Home:
 
     @property
     def is_declared_tie(self) -> bool:
-        """Whether the declaration of the module's class ties this name to another."""
+        """Return whether the declaration of the module's class ties this name to another."""
         return isinstance(self.module, ModuleBase) and self.name in self.module._tied
 
     def is_birthplace_of(self, tensor: Tensor) -> bool:
-        """Whether `on_meta` made the tensor here, and nowhere else."""
+        """Return whether `on_meta` made the tensor here, and nowhere else."""
         return self.module in BIRTHS and BIRTHS[self.module][2].get(self.name) == id(tensor)
 
     @property
@@ -72,11 +72,11 @@ class HeldTensor:
     homes: list[Home]
     """In the order of `named_modules`. There are several for a tie, and for a module that is registered twice only one."""
     origin: Home
-    """The name under which it was made: the first whose module initialises anything, without those that a declaration ties."""
+    """The name under which it was made: the first whose module initialises anything, declared ties aside."""
 
     @property
     def is_registered(self) -> bool:
-        """Whether it is a parameter or a buffer."""
+        """Return whether it is a parameter or a buffer."""
         return any(home.registry is not Registry.ATTRIBUTE for home in self.homes)
 
 
@@ -142,13 +142,6 @@ def without_wrappers(name: str) -> str:
     return _WRAPPERS.sub("", f"{name}.").removesuffix(".")
 
 
-def storage_of(tensor: Tensor) -> int:
-    """The memory of a tensor; that of a tensor subclass is its own affair, and shared with nobody."""
-    if type(tensor) not in (Tensor, nn.Parameter) or tensor.is_sparse:
-        return -id(tensor)
-    return tensor.untyped_storage()._cdata  # type: ignore[no-any-return] # an address
-
-
 def method_of(module: nn.Module) -> str | None:
     """The name of the method that initialises a module's own tensors."""
     cls = parametrize.type_before_parametrizations(module)
@@ -168,5 +161,5 @@ def class_name(module: nn.Module) -> str:
 
 
 def is_declared(module: nn.Module) -> bool:
-    """Whether a module is declared with qten-gen, or is one of its containers."""
+    """Return whether a module is declared with qten-gen, or is one of its containers."""
     return isinstance(module, ModuleBase | ModuleList | ModuleDict)

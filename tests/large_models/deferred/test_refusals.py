@@ -55,6 +55,11 @@ def _without(context: Callable[[], AbstractContextManager[object]], tensor: Tens
         tensor.mul_(2)
 
 
+def _doubled_in_fake_mode(tensor: Tensor) -> Tensor:
+    with fake_mode():
+        return tensor * 2
+
+
 OUTSIDE = torch.zeros(3)
 OTHER = deferred_init(torch.ones, 3)
 with fake_mode():
@@ -119,7 +124,7 @@ AFTER: dict[str, Callable[[nn.Linear], object]] = {
     "a call": lambda module: module(torch.ones(1, 2)),
     "a condition": lambda module: bool(module.bias[0] > 0),
     "state_dict": lambda module: module.state_dict(),
-    "in fake mode": lambda module: fake_mode()(lambda: module.weight * 2)(),
+    "in fake mode": lambda module: _doubled_in_fake_mode(module.weight),
     "a deep copy": lambda module: copy.deepcopy(module),
     "an initializer that draws until it fits": lambda module: nn.init.trunc_normal_(module.weight),
     "new content": lambda module: setattr(module.weight, "data", torch.ones(3, 2)),

@@ -6,7 +6,7 @@ import copy
 import gc
 import io
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from weakref import ref
 
@@ -104,25 +104,6 @@ def test_an_exception_inside_ends_the_context() -> None:
             raise ZeroDivisionError
         with pytest.raises(RuntimeError, match="reduction dim"), fake_mode():
             _ = torch.ones(2, 3) @ torch.ones(2, 3)
-
-
-def test_functions_and_generators_can_be_decorated() -> None:
-    @fake_mode()
-    def make() -> Tensor:
-        assert not is_fake(REAL)
-        return torch.ones(2)
-
-    @fake_mode()
-    def items() -> Generator[Tensor]:
-        yield torch.ones(1)
-        yield torch.ones(2)
-
-    found = items()
-    for made in (make, make, found.__next__):
-        assert is_fake(made())
-        assert not is_fake(torch.ones(1)), "a generator leaves the context where it stops"
-    assert is_fake(next(found))
-    found.close()
 
 
 def test_threads_compute_with_the_same_fakes_at_the_same_time() -> None:

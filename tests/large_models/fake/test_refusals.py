@@ -83,14 +83,6 @@ def test_an_operation_without_a_rule_is_tried_on_small_tensors_only() -> None:
             torch.ops.qten_tests.no_rule(torch.ones(3))
 
 
-def test_a_coroutine_function_cannot_be_decorated() -> None:
-    async def wait() -> None:
-        """Do nothing."""
-
-    with pytest.raises(TypeError, match=r"cannot decorate .*wait, which is async: while it waits, other tasks would"):
-        fake_mode()(wait)
-
-
 def test_copies_are_not_refused() -> None:
     with fake_mode():
         weight = nn.Parameter(torch.ones(4, 3).t())

@@ -72,12 +72,13 @@ def test_a_reset_parameters_that_calls_super_is_run_after_it() -> None:
     assert torch.equal(halved.attention.out_proj.weight, torch.full((4, 4), 2.0))
 
 
-def test_a_plain_attribute_that_reset_parameters_assigns_is_made() -> None:
+def test_what_reset_parameters_assigns_is_made() -> None:
     class Rotary(nn.Module):
         def __init__(self, dim: int) -> None:
             super().__init__()
             self.dim = dim
             self.register_buffer("inv_freq", torch.empty(dim), persistent=False)
+            self.weight = nn.Parameter(torch.empty(3))
             self.cache: dict[str, int] = {}
             self.resets = 0
             self.table: Tensor | None = None
@@ -86,6 +87,7 @@ def test_a_plain_attribute_that_reset_parameters_assigns_is_made() -> None:
         def reset_parameters(self) -> None:
             self.inv_freq = 1 / (10 ** (torch.arange(self.dim) / self.dim))
             self.table = torch.outer(torch.arange(3.0), self.inv_freq)
+            self.weight = nn.Parameter(torch.arange(3.0))
             self.cache = {"length": 3}
             self.resets += 1
 
@@ -96,7 +98,7 @@ def test_a_plain_attribute_that_reset_parameters_assigns_is_made() -> None:
     assert rotary.table is not None and real.table is not None
     torch.testing.assert_close(rotary.inv_freq, real.inv_freq, rtol=0, atol=0)
     torch.testing.assert_close(rotary.table, real.table, rtol=0, atol=0)
-    assert rotary.cache == {"length": 3}
+    assert rotary.cache == {"length": 3} and [*rotary.parameters()] == [rotary.weight] and rotary.weight[2] == 2
     assert "inv_freq" not in rotary.state_dict() and rotary.resets == 2
 
 
@@ -178,23 +180,6 @@ def test_wrappers_do_not_change_the_values() -> None:
     module.materialize("cpu", seed=0)
     for one, other in zip(module.blocks, plain.blocks, strict=True):
         torch.testing.assert_close(one.weight, other.weight, rtol=0, atol=0)
-
-
-def test_a_tensor_that_reset_parameters_replaces_is_a_parameter_afterwards() -> None:
-    class Replacing(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weight = nn.Parameter(torch.empty(3))
-            self.reset_parameters()
-
-        def reset_parameters(self) -> None:
-            self.weight = nn.Parameter(torch.arange(3.0))
-
-    class Net(Module):
-        inner: Replacing = submodule(Replacing)
-
-    inner = Net.on_meta().materialize("cpu", seed=0).inner
-    assert inner.weight.tolist() == [0, 1, 2] and inner.weight.requires_grad
 
 
 def test_an_initialisation_may_read_a_real_buffer() -> None:

@@ -50,7 +50,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.chdir(tmp_path)
     run = Command(tmp_path)
     site = "env/lib/python3.11/site-packages"
-    monkeypatch.setattr(libraries, "_own_sites", lambda: [str(tmp_path / site)])
+    monkeypatch.setattr(libraries, "search_path", lambda: [str(tmp_path / site)])
     run.write("pyproject.toml", '[tool.qten-gen]\nstubs = ["lib"]\n')
     run.write(f"{site}/torch/__init__.py", "from torch import nn as nn\nclass Tensor: ...\n")
     run.write(
@@ -89,7 +89,7 @@ def test_a_run_says_what_checkers_need_and_a_second_one_writes_nothing(command: 
     assert command("stubs").out == "4 stubs of lib 1.2 are up to date\n"
     assert command("stubs", "--check").status == 0
     site = command.folder / "env/lib/python3.11/site-packages"
-    (site / "lib-1.2.dist-info").rename(site / "lib-1.3.dist-info")
+    (site / "lib-1.2.dist-info/METADATA").write_text("Name: lib\nVersion: 1.3\n")
     result = command("stubs", "--check")
     assert (result.status, "stale: typings/lib/parts.pyi\n" in result.out) == (1, True)
     assert "of lib 1.2." in command.read("typings/lib/parts.pyi")

@@ -158,9 +158,10 @@ class RaggedStorage(Stored):
         Raises:
             ValueError: there are more rows or fewer.
         """
-        if isinstance(rows, Tensor) and isinstance(self._rows, Tensor) and rows.shape[:1] != self._rows.shape[:1]:
+        before = self._rows
+        if isinstance(rows, Tensor) and isinstance(before, Tensor) and not (rows.dim() and len(rows) == len(before)):
             raise ValueError(
-                f"{type(self).__name__}.rows: the lengths say that there are {count(self._rows)} rows, which cannot become "
+                f"{type(self).__name__}.rows: the lengths say that there are {len(before)} rows, which cannot become "
                 f"those of the shape {list(rows.shape)}"
             )
         out = allocate_like(self)._fill(rows, lengths, self._batch_size, device, self._names)
@@ -176,15 +177,17 @@ class RaggedStorage(Stored):
 
     def taken(self, order: Any, lengths: Tensor, batch_size: Size) -> Self:
         """The items with these numbers, whose lengths they are. Rows are a view where the items follow one another."""
-        starts, new = self.starts(), None
-        if starts is not None and order == list(range(order[0] if order else 0, order[-1] + 1 if order else 0)):
-            part = starts[order[0] : order[-1] + 2] if order else [0]
-            rows = between(self._rows, part[0], part[-1])
-            new = [start - part[0] for start in part]
-        else:
-            rows = picked(self._rows, self.row_numbers(order, lengths))
-        out = allocate_like(self)._fill(rows, lengths, batch_size, self._device)
-        out._starts = new
+        if self.starts() is not None and order == list(range(first := order[0] if order else 0, first + len(order))):
+            return self.following(first, first + len(order), lengths, batch_size)
+        rows = picked(self._rows, self.row_numbers(order, lengths))
+        return allocate_like(self)._fill(rows, lengths, batch_size, self._device)
+
+    def following(self, first: int, stop: int, lengths: Tensor, batch_size: Size) -> Self:
+        """The items from one number to before another, whose lengths they are, where numbers can be read: a view."""
+        starts = cast("list[int]", self.starts())[first : stop + 1]
+        begin = starts[0]
+        out = allocate_like(self)._fill(between(self._rows, begin, starts[-1]), lengths, batch_size, self._device)
+        out._starts = [start - begin for start in starts] if begin else starts
         return out
 
     def row_numbers(self, order: Any, lengths: Tensor) -> Tensor:
@@ -324,12 +327,14 @@ def rearrange_ragged(
     size = batch_size + value._batch_size[len(self._batch_size) :]
     starts = value.starts()
     index: Any = argument
-    if cast(object, fn) is getitem and len(value._batch_size) == 1 and starts is not None and type(index) is int:
-        at = index if index >= 0 else index + len(starts) - 1  # the usual index, in a few steps
-        rows = between(value._rows, starts[at], starts[at + 1])
-        out = allocate_like(value)._fill(rows, value._lengths[index], size, value._device)
-        out._starts = [0, starts[at + 1] - starts[at]]
-        return out
+    if cast(object, fn) is getitem and len(value._batch_size) == 1 and starts is not None:
+        # The usual indexes, in a few steps.
+        if type(index) is int:
+            at = index if index >= 0 else index + len(starts) - 1
+            return value.following(at, at + 1, value._lengths[index], size)
+        if type(index) is slice and index.step in (None, 1):
+            first, stop, _ = index.indices(len(starts) - 1)
+            return value.following(first, max(first, stop), value._lengths[index], size)
     _refuse_mark(_where(self, name), fn, argument, value._batch_size)
     if fn is view_tensor:  # the order of items has no strides that could forbid a view
         fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
@@ -381,21 +386,20 @@ def join_ragged(self: Stored, name: str, fn: Join, items: Sequence[R], batch_siz
         _both(self, name, first, item)
     lengths = [item._lengths for item in present]
     starts = [item.starts() for item in present]
-    every = allocate_like(first)._fill(
-        joined([item._rows for item in present]),
-        torch.cat([each.reshape(-1) for each in lengths]),
-        Size(),
-        first._device,
-    )
+    size = batch_size + first._batch_size[len(self._batch_size) :]
+    every = allocate_like(first)._fill(joined([item._rows for item in present]), first._lengths, size, first._device)
     if None not in starts:
         every._starts = [0, *accumulate(end - start for each in starts for start, end in pairwise(each))]
+    in_order = fn in (torch.cat, torch.stack)  # along the first dimension
+    every._lengths = fn(lengths) if in_order else torch.cat([each.reshape(-1) for each in lengths])
+    if in_order:
+        return cast("R", every)
 
     def arrange(numbers: Tensor) -> Sequence[Tensor]:
         parts = torch.split_with_sizes(numbers, [each.numel() for each in lengths])
         return [fn([part.view(each.shape) for part, each in zip(parts, lengths, strict=True)])]
 
-    order = every.orders(arrange)[0]
-    return cast("R", every.taken(order, fn(lengths), batch_size + first._batch_size[len(self._batch_size) :]))
+    return cast("R", every.taken(every.orders(arrange)[0], fn(lengths), size))
 
 
 def part_ragged(

@@ -71,20 +71,31 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     items: list[Any] = list(_flat(where, cls, value, batch_size, ""))
     if not items:
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
-    for at, item in enumerate(items):
-        if not isinstance(item, cls) or not dims(item):
-            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}")
-        if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
-            wanted = ["n", *items[0].shape[1:]]
-            raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")
-    rows = items[0] if len(items) == 1 else joined(items)
-    sizes = [count(item) for item in items]
+    try:
+        rows = items[0] if len(items) == 1 else torch.cat(items) if cls is Tensor else None
+        sizes = [len(item) for item in items] if cls is Tensor else []
+    except (TypeError, RuntimeError):
+        _refuse_items(where, cls, items)
+        raise
+    if not sizes:
+        _refuse_items(where, cls, items)
+        rows, sizes = items[0] if len(items) == 1 else joined(items), [count(item) for item in items]
     lengths = torch.tensor(sizes, dtype=torch.int64, device=device_of(rows)).view(batch_size)
     made: Any = object.__new__(late.ragged.class_for(type(rows)))
     made._fill(rows, lengths, batch_size, None)
     if not is_compiling():
         made._starts = [0, *accumulate(sizes)]
     return made
+
+
+def _refuse_items(where: str, cls: type[Any], items: list[Any]) -> None:
+    """Refuse items that are not all rows of one class and shape."""
+    for at, item in enumerate(items):
+        if not isinstance(item, cls) or not dims(item):
+            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}")
+        if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
+            wanted = ["n", *items[0].shape[1:]]
+            raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")
 
 
 def device_of(rows: Rows) -> torch.device:
@@ -131,5 +142,8 @@ def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) ->
         )
     if len(value) != batch_size[0]:
         raise ValueError(f"{where}{at}: expected a list of {batch_size[0]} items, got {len(value)}")
+    if len(batch_size) == 1:
+        yield from value
+        return
     for index, item in enumerate(value):
         yield from _flat(where, cls, item, batch_size[1:], f"{place}[{index}]")
