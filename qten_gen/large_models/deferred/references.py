@@ -27,7 +27,7 @@ def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, obj
     """Visit every tensor that can be reached from roots, and put what the visit returns in its place.
 
     Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the
-    objects of methods. Objects in `passed`, by id, are left out; those that were looked into are added.
+    objects of methods. Objects in `passed`, by id, are left out; what was looked into is added.
     """
     waiting = list(roots)
     while waiting:

@@ -1,4 +1,4 @@
-"""A tape: the operations of a recorded program, and running those that wanted tensors come from."""
+"""A tape: the operations of a recorded program, and running the ones that wanted tensors come from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..fake.arguments import tensors
-from .errors import DeferredError
+
+
+class DeferredError(RuntimeError):
+    """Something was asked of a deferred tensor that it cannot answer, or that could not be recorded."""
 
 
 @dataclass(frozen=True, slots=True)
