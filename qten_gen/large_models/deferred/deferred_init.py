@@ -324,8 +324,8 @@ def materialize_module(
 
     Parameters, buffers, and tensors that a module holds in other attributes, in lists, dictionaries, objects and closures are
     replaced. A module or tensor that has its values already stays as it is. Parts can be materialized one after the other, in
-    any order: the values are the same as of the whole. When the last tensor is made, torch's generators stand where the call of the
-    function would have left them, unless they were used or seeded in the meantime.
+    any order, with the same values. When the last tensor is made, torch's generators stand where the call of the function would
+    have left them, unless they were used or seeded in the meantime.
 
     >>> model = deferred_init(nn.Sequential, nn.Linear(2, 2), nn.Linear(2, 2))
     >>> materialize_module(model, check_fn=lambda part: part is not model[1])

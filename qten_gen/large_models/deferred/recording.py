@@ -174,7 +174,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> object:
-        """Note an operation that gets or makes fake tensors; `mine` are the fake ones among its arguments. What it returns is fake."""
+        """Note an operation on fake tensors, or one that makes them; `mine` are the fake tensors among its arguments."""
         place, made_as = caller()
         if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
             why = "Python does not call the `__init__` of its class on a deferred tensor"
