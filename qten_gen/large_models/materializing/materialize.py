@@ -23,18 +23,17 @@ from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.module_base import ModuleBase
 from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..deferred.deferred_init import value_of
-from ..sharding.agreement import check_agreement, description, meshes_of
-from ..sharding.placements import chosen, is_distributed, on_mesh, write_part
 from .checkpoints import StateDict, beginning, load, matched
 from .constructing import INSTEAD, constructed
 from .initialising import Initialised, initialised, units, writes_below
+from .placements import check_agreement, chosen, description, is_distributed, meshes_of, on_mesh, write_part
 from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, survey, without_wrappers
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.tensor.placement_types import Placement
 
-    from ..sharding.placements import Placements
+    from .placements import Placements
 
 
 @dataclass(frozen=True, slots=True)

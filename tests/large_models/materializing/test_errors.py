@@ -129,14 +129,6 @@ def test_what_cannot_be_materialised_says_so_and_its_own_tensors_have_not_change
     assert all(parameter.is_meta for parameter in module.parameters(recurse=False))
 
 
-def test_an_initialiser_that_returns_a_new_tensor_is_found() -> None:
-    class Wrong(Module):
-        weight: nn.Parameter = param(3, initializer=lambda tensor: torch.zeros(3))
-
-    with pytest.raises(TypeError, match=r"Wrong\.weight: the initializer .* returned a new tensor, which is not used"):
-        Wrong.on_meta().materialize("cpu", seed=0)
-
-
 ARGUMENTS: list[tuple[dict[str, Any], str]] = [
     ({"device": "meta"}, "tensors on meta have no values"),
     ({"device": "xpu:3"}, "there is no xpu:3 device here"),
