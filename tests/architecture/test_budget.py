@@ -23,7 +23,7 @@ ROOMS = {
     "runtime/tensorclass/(methods|operations)": 5_815,
     "runtime/tensorclass/storage": 2_350,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_475,
-    "large_models": 3_935,
+    "large_models": 3_815,
     "tools/adopt": 3_000,
     "tools/(inspect|lock)": 1_660,
     "tools/lsp": 1_000,
