@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 4_980,
     "emit|report|building": 3_600,
     "runtime/declaring": 3_420,
-    "runtime/module": 2_990,
+    "runtime/module": 3_330,
     "runtime/qten_style|runtime": 2_015,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_710,
     "runtime/tensorclass/(methods|operations)": 5_815,

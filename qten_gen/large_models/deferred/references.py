@@ -16,6 +16,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 Visit: TypeAlias = Callable[[Tensor], Tensor]
 """Is given each tensor that is found, and says what is to stand in its place."""
 
+_LEAVES = frozenset({str, int, float, bool})
+"""The types of most values."""
+
 _WITHOUT_TENSORS = (
     *(str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType),
     *(torch.device, torch.dtype, FakeTensorMode),
@@ -39,6 +42,8 @@ def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, obj
 
 def _replaced(value: object, visit: Visit, waiting: list[object]) -> object:
     """The replacement of a value; objects that have to be looked into further are added to `waiting`."""
+    if value is None or type(value) in _LEAVES:
+        return value
     if isinstance(value, Tensor):
         value = visit(value)
     elif isinstance(value, (tuple, frozenset)):
