@@ -20,7 +20,7 @@ ROOMS = {
     "runtime/module": 3_330,
     "runtime/qten_style|runtime": 2_015,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_710,
-    "runtime/tensorclass/(methods|operations)": 5_815,
+    "runtime/tensorclass/(methods|operations)": 4_600,
     "runtime/tensorclass/storage": 2_350,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_475,
     "large_models": 3_815,
