@@ -204,14 +204,13 @@ generate: $(INSTALLED)
 	$(BIN)/python -m templates.rules_page codes > qten_gen/common/diagnostic_codes.py
 	$(BIN)/python -m templates.settings_schema > docs/settings.schema.json
 	names="$$($(BIN)/python -m templates.operation_names)" && echo "$$names" > qten_gen/common/operation_names.py
-	for file in arithmetic arranging copying operators reductions; do \
+	for file in arranging copying numbers operators; do \
 		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
 	for file in fields writing conversion interop storage processes; do \
 		$(BIN)/python -m templates.members $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
 	$(BIN)/python -m templates.operations_page > docs/operations.md
-	$(BIN)/python -m templates.from_tensordict_page > docs/from-tensordict.md
 
 peers: $(INSTALLED)
 	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'
