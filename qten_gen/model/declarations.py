@@ -122,10 +122,6 @@ class ModuleDecl:
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
     forward: Signature | None = field(default=None, compare=False)
     """The signature of its own `forward`, and so of calling the module."""
-    registrations: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
-    """Handlers registered for the class itself."""
-    handlers: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
-    """Handlers that it dispatches to, inherited ones included: one for each type, the most specific type first."""
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, virtual tensors left out."""
@@ -149,23 +145,6 @@ class ModuleDecl:
 Declaration = TensorClassDecl | ModuleDecl
 
 
-@record(frozen=True, slots=True)
-class FunctionalDecl:
-    """A class with handlers that is not a Module: `class Area(Functional): ...`. Only its stub is generated."""
-
-    name: str
-    module: str
-    parents: tuple[str, ...]
-    """The qualified names of those bases that have a stub too."""
-    handlers: tuple[RegistrationDecl, ...]
-    """Handlers that it dispatches to, inherited ones included: one for each type, the most specific type first."""
-    doc: str = ""
-    writes_call: bool = False
-    """True if the class or a parent defines `__call__`, so that a call may do something else."""
-    writes_invoke: bool = False
-    """True if the class or a parent defines `invoke`."""
-
-
 def declares(declaration: Declaration, field: FieldDecl | ModuleField | CheckDecl) -> bool:
     """True if a class declares a field or a check itself, rather than inheriting it."""
     return field.owner == declaration.qualified
@@ -183,13 +162,11 @@ class FileDecl:
     source: SourceFile
     declarations: tuple[Declaration, ...]
     """The declarations of the file itself, in the order of its classes."""
-    functionals: tuple[FunctionalDecl, ...] = ()
-    """The classes with handlers that are not Modules, in the order of the classes."""
+    registrations: tuple[RegistrationDecl, ...] = ()
+    """The handlers that the file registers for Modules, of any file."""
     related: Mapping[str, Declaration] = field(default_factory=dict)
     """All declarations of the run by qualified name. Iteration gives only those of the file, and of the Modules that it registers
     handlers for."""
-    sources: Mapping[str, SourceFile] = field(default_factory=dict)
-    """All files of the run by module name. They cannot be listed."""
     packages: Mapping[str, bool] = field(default_factory=dict, compare=False)
     """True if the modules of the run are packages. They cannot be listed."""
     type_variables: frozenset[str] = frozenset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import FileDecl, ModuleDecl, SourceFile
+from ..model import FileDecl, SourceFile
 from ..model.diagnostics import (
     FOREIGN_OUTPUT,
     IMPLICIT_NAMESPACE_PACKAGE,
@@ -61,14 +61,13 @@ def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
     source = file.source
     if source.path not in project.unimported or _needs_no_import(source):
         return
-    for declaration in project.declarations.values():
-        if not isinstance(declaration, ModuleDecl) or declaration.module == source.module:
-            continue
-        first = next((found for found in declaration.registrations if found.module == source.module), None)
-        if first is not None:
-            message = f"nothing imports {source.module}, so its handlers for {declaration.name} are not registered"
-            package = source.module.rpartition(".")[0]
-            yield Problem(message, first.type.place, f"import it where {declaration.name} is used, or in {package}")
+    seen = {declaration.qualified for declaration in file.declarations}
+    for found in file.registrations:
+        if found.owner not in seen:
+            seen.add(found.owner)
+            name, package = found.owner.rpartition(".")[2], source.module.rpartition(".")[0]
+            message = f"nothing imports {source.module}, so its handlers for {name} are not registered"
+            yield Problem(message, found.type.place, f"import it where {name} is used, or in {package}")
 
 
 def _needs_no_import(source: SourceFile) -> bool:

@@ -138,15 +138,12 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
         return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
     from ..project.stale import orphans, project_state, save
 
-    state = project_state(
-        part.files, root, part.config, open_readings, parse, undeclared=undeclared, has_same_names=seen is not None
-    )
-    _refuse_changed(state, state.reader)
+    state = project_state(part.files, root, part.config, parse, undeclared=undeclared, has_same_names=seen is not None)
     if writes:
         remove_leftovers(part.files.leftovers)
     lost = orphans(state)
     if not (state.stale or lost):
-        save(state, state.fresh, state.reader, _seen(state, part.config, listed, began, seen))
+        save(state, state.fresh, None, _seen(state, part.config, listed, began, seen))
         return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
     planned, readings, existing = _planned(state, lost)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
@@ -234,11 +231,8 @@ def _planned(state: ProjectState, lost: Mapping[str, bytes]) -> tuple[Plan, Read
     The `lost` outputs, which no source has any more, are removed in it.
     """
     from ..generate.plan import plan
-    from ..generate.readings import Readings
-    from ..project.import_graph import Handlers
 
-    readings = state.reader if isinstance(state.reader, Readings) else open_readings(state)
-    readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+    readings = open_readings(state)
     readings.sound = {path: record.lookups for path, record in state.fresh.items()}
     existing = _Outputs(output for path in state.stale for output in outputs_of(path) if output in state.files.outputs)
     rendered = {path: record.fingerprint for path, record in state.rendered.items()}

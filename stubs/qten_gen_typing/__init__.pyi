@@ -9,7 +9,6 @@ from .slots import BatchSizeField as BatchSizeField
 from .slots import DeviceField as DeviceField
 from .slots import LockField as LockField
 from .slots import NamesField as NamesField
-from .slots import Slot as Slot
 
 __all__ = [
     "AssignsNoOther",
@@ -21,5 +20,4 @@ __all__ = [
     "NoOtherAttribute",
     "Operations",
     "PerItemField",
-    "Slot",
 ]
