@@ -1,7 +1,7 @@
 """The start of a Llama of 1.5 billion parameters in two processes of this machine, each of which holds half of every tensor.
 
-Four ways: `materialize` of a module on meta to which `fully_shard` was applied; `materialize_module` of a deferred one on a mesh;
-`to_empty` and drawing into DTensors, as torchtitan does; and drawing whole tensors, one by one, for `distribute_tensor` to cut.
+Three ways: `materialize` of a module on meta to which `fully_shard` was applied; `to_empty` and drawing into DTensors, as
+torchtitan does; and drawing whole tensors, one by one, for `distribute_tensor` to cut.
 Each process says how long it took, and how much memory it used at most beyond what it had before.
 """
 
@@ -21,7 +21,7 @@ from time import perf_counter, process_time
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleList, buffer, deferred_init, materialize_module, param, submodule
+from qten_gen import Module, ModuleList, buffer, param, submodule
 
 WORLD = 2
 
@@ -99,18 +99,6 @@ def by_materialize(sizes: Mapping[str, int]) -> list[Tensor]:
     return list(sharded_on_meta(sizes).materialize("cpu", seed=0).parameters())
 
 
-def by_deferred_init(sizes: Mapping[str, int]) -> list[Tensor]:
-    """Each process carries out a recording tensor by tensor, and keeps its half."""
-    from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.tensor import Shard
-
-    mesh = init_device_mesh("cpu", (torch.distributed.get_world_size(),))
-    torch.manual_seed(0)
-    model = deferred_init(Llama, **sizes, dtype=torch.bfloat16)
-    materialize_module(model, mesh=mesh, placements={"*": Shard(0)})
-    return list(model.parameters())
-
-
 def by_to_empty(sizes: Mapping[str, int]) -> list[Tensor]:
     """Each process draws into its half: on the CPU, numbers that have nothing to do with those of one process."""
     made: list[Tensor] = list(sharded_on_meta(sizes).to_empty(device="cpu").parameters())
@@ -138,7 +126,6 @@ def by_distribute_tensor(sizes: Mapping[str, int]) -> list[Tensor]:
 
 WAYS: dict[str, Callable[[Mapping[str, int]], list[Tensor]]] = {
     "materialize": by_materialize,
-    "deferred_init": by_deferred_init,
     "to_empty": by_to_empty,
     "distribute_tensor": by_distribute_tensor,
 }

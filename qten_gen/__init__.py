@@ -7,20 +7,21 @@ package too, and must not import torch.
 __version__ = "0.1.0"
 
 _HOMES = {
-    "CheckpointError": "large_models.materializing.checkpoint_files",
+    "CheckpointError": "large_models.materializing.checkpoints",
     "DeclarationError": "model.diagnostics",
     "Device": "runtime.qten_style.devices",
     "DeviceBounded": "runtime.qten_style.devices",
     "FrozenDict": "runtime.qten_style.frozen_dict",
     "Functional": "runtime.module.functional",
     "LabelledTensor": "runtime.qten_style.labelled",
-    "MaterializeReport": "large_models.materializing.report",
+    "MaterializeReport": "large_models.materializing.materialize",
     "Module": "runtime.qten_style.module",
     "ModuleDict": "runtime.declaring.children",
     "ModuleList": "runtime.declaring.children",
     "ModuleType": "runtime.qten_style.module",
     "NotGeneratedError": "runtime.declaring.in_memory",
     "PerItem": "runtime.tensorclass.fields.per_item",
+    "Ragged": "runtime.tensorclass.ragged",
     "Sequential": "runtime.declaring.children",
     "StaleWarning": "runtime.declaring.in_memory",
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",

@@ -7,8 +7,8 @@ from .large_models.deferred.deferred_init import materialize_tensor as materiali
 from .large_models.fake.context import fake_mode as fake_mode
 from .large_models.fake.context import is_fake as is_fake
 from .large_models.fake.context import meta_like as meta_like
-from .large_models.materializing.checkpoint_files import CheckpointError as CheckpointError
-from .large_models.materializing.report import MaterializeReport as MaterializeReport
+from .large_models.materializing.checkpoints import CheckpointError as CheckpointError
+from .large_models.materializing.materialize import MaterializeReport as MaterializeReport
 from .model.diagnostics import DeclarationError as DeclarationError
 from .runtime.declaring.children import ModuleDict as ModuleDict
 from .runtime.declaring.children import ModuleList as ModuleList
@@ -45,6 +45,7 @@ from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclas
 from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclass
 from .runtime.tensorclass.fields.per_item import PerItem as PerItem
 from .runtime.tensorclass.operations.torch_functions import lifted as lifted
+from .runtime.tensorclass.ragged import Ragged as Ragged
 from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 __version__: str
@@ -66,6 +67,7 @@ __all__ = [
     "ModuleType",
     "NotGeneratedError",
     "PerItem",
+    "Ragged",
     "Sequential",
     "StaleWarning",
     "TensorClass",

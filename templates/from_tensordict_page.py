@@ -14,7 +14,7 @@ from .tensordict_parameters import MISSING, RENAMED
 
 NOT_OF_TENSORDICT = frozenset(
     """
-    accepts clamp_ cumprod cumsum empty_like from_numpy full_like load_safetensors ones_like rand_like
+    clamp_ cumprod cumsum empty_like from_numpy full_like load_safetensors ones_like rand_like
     randn_like save_safetensors vmap vmap_dims zeros_like
     """.split()
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from qten_gen.common.diagnostic_codes import WARNINGS
-from qten_gen.project.config import OUTPUT_FORMATS, SETTINGS, SEVERITIES, Setting
+from qten_gen.project.config import SETTINGS, SEVERITIES, Setting
 
 
 def schema() -> dict[str, object]:
@@ -26,10 +26,6 @@ def _schema_of(setting: Setting) -> dict[str, object]:
     """The schema of one value."""
     text = {"type": "string", "minLength": 1}
     match setting.value:
-        case "folder":
-            return dict(text)
-        case "format":
-            return {"enum": list(OUTPUT_FORMATS)}
         case "names":
             return {"type": "object", "additionalProperties": text}
         case "strings":

@@ -114,14 +114,6 @@ def test_a_changed_tree_loads_no_torch(project: Path) -> None:
     assert not names & {"torch", "numpy", "importlib.metadata", "libcst"}
 
 
-def test_a_run_with_fix_loads_libcst_where_it_mends_something(project: Path) -> None:
-    (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor\n")
-    assert "libcst" not in loaded(project, "--fix", "src")
-    (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor = None\n")
-    assert "libcst" in loaded(project, "--fix", "src")
-    assert (project / "src" / "model.py").read_text() == SOURCE + "    y: Tensor | None = None\n"
-
-
 def printed(program: str) -> set[str]:
     """The words that a program prints which has imported the runtime."""
     environment = {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parents[1])}

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TextIO
 
-from ..project.apply import Change, diff, write
-from ..project.config import Settings
-from ..project.files import Texts, parts
+from ..project.apply import Change, diff, remove_leftovers, write
+from ..project.files import Texts, project_of
 from ..project.paths import leads_below, read_all, read_regular
 from ..report.concise import headline
 from ..tools.adopt import records
@@ -18,39 +17,32 @@ from ..tools.adopt.adopting import adopt as adopt_sources
 from ..tools.adopt.opening import Sources
 from ..tools.adopt.records import Level, Outcome, as_json, lines_of, summary
 from . import DONE, FOUND, MISUSE
-from .options import Options, given_paths
+from .options import Options
 
 
 def adopt(options: Options, out: TextIO, err: TextIO) -> int:
-    """Adopt the classes of each project that has files below the given paths, or report it; return the exit status.
+    """Adopt the classes below the given paths, or report it; return the exit status.
 
     Raises:
         PathError: A path cannot be used.
         ConfigError: The settings of a project cannot be used.
     """
     started = perf_counter()
-    settings = Settings()
-    config = settings.of(options.paths[0] if options.paths else ".")
-    paths = given_paths(options.paths, config)
-    found = Outcome((), {}, ())
-    changes: list[Change] = []
-    failures: list[str] = []
-    for part in parts(paths, settings):
-        read = Texts.of(part.files)
-        failures += read.failures
-        outputs, locked = read_all(part.files.outputs)[0], list(filter(_is_locked, read.targets))
-        wanted = records.Options(Level(options.level), options.dataclasses)
-        # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
-        gc.disable()
-        try:
-            made = adopt_sources(Sources.of(read.texts, read.origins, read.targets, outputs, locked), wanted)
-        finally:
-            gc.enable()
-        texts = {**found.texts, **made.texts}
-        found = Outcome((*found.adoptions, *made.adoptions), texts, (*found.problems, *made.problems))
-        changes += [Change(path, read.texts[path], data) for path, data in sorted(made.texts.items())]
+    project = project_of(options.paths)
+    read = Texts.of(project.files)
+    outputs, locked = read_all(project.files.outputs)[0], list(filter(_is_locked, read.targets))
+    wanted = records.Options(Level(options.level), options.dataclasses)
+    # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
+    gc.disable()
+    try:
+        found = adopt_sources(Sources.of(read.texts, read.origins, read.targets, outputs, locked), wanted)
+    finally:
+        gc.enable()
+    changes = [Change(path, read.texts[path], data) for path, data in sorted(found.texts.items())]
+    failures = read.failures
     if options.write:
-        failures += _write(changes, paths)
+        remove_leftovers(project.files.leftovers)
+        failures += _write(changes, project.paths)
     _print(found, changes, options, perf_counter() - started, out, err)
     err.writelines(f"error: {failure}\n" for failure in failures)
     return MISUSE if failures else FOUND if found.problems else DONE

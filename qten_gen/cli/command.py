@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-    from ..model.diagnostics import Diagnostic
     from .options import Options
 
 
@@ -40,10 +39,10 @@ def main(
         _silence_broken_pipe(out)
         err.write(f"error: cannot write the output: {error.strerror}\n")
         return MISUSE
-    except (Exception, KeyboardInterrupt) as error:
-        if _is_interruption(error):
-            err.write("interrupted\n")
-            return INTERRUPTED
+    except KeyboardInterrupt:
+        err.write("interrupted\n")
+        return INTERRUPTED
+    except Exception:
         return _print_bug(err)
 
 
@@ -110,23 +109,13 @@ def _generate(options: Options, started: float, out: TextIO, err: TextIO) -> int
         return watch(options, out, err)
     from time import perf_counter
 
-    from ..project.config import Settings
+    from ..project.files import project_of
     from ..run.run import run
-    from .options import given_paths, lists_stale_files, output_format
     from .printing import print_outcome
 
-    settings = Settings()
-    config = settings.of(options.paths[0] if options.paths else ".")
-    paths = given_paths(options.paths, config)
     writes = options.mode == "write"
-    explains = options.verbose or lists_stale_files(output_format(options, config), options)
-    outcome = run(paths, settings, writes, explains)
-    mended: tuple[Diagnostic, ...] = ()
-    if options.fix and any(item.fix is not None for item in outcome.diagnostics):
-        from ..run.fixing import fix
-
-        outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
-    print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
+    outcome = run(project_of(options.paths), writes)
+    print_outcome(outcome, options, perf_counter() - started, out, err)
     if outcome.crashes:
         return INTERNAL
     if outcome.failures:
@@ -157,12 +146,3 @@ def _silence_broken_pipe(out: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     except (OSError, ValueError):
         pass
-
-
-def _is_interruption(error: BaseException | None) -> bool:
-    """True if Ctrl-C caused an error. Python 3.11 wraps a KeyboardInterrupt raised in a class statement in a RuntimeError."""
-    while error is not None:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

@@ -1,86 +1,126 @@
-"""The command `qten-gen init`, which sets a project up. It adds lines to files, changes none that are there, and asks nothing."""
+"""The command `qten-gen init`, which sets a project up.
+
+It appends to files and changes no line that is there. The lines that belong inside other sections are printed, to be pasted.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import TextIO
 
-from ..project.apply import Change, diff, write
-from ..project.config import Settings
+from ..project.apply import Change, write
+from ..project.cache import FOLDER as CACHE
+from ..project.config import config_of, section_in, toml_document
 from ..project.files import discover
 from ..project.paths import display_path, read_regular
-from ..project.setting_up import edits
-from . import DONE, FOUND
+from . import DONE
 from .options import Options, UsageError
+
+_RUFF = '[tool.ruff]\nextend-exclude = ["*_qten.py", "*_qten.pyi"]\n'
+_COVERAGE = '[tool.coverage.run]\nomit = ["*_qten.py"]\n'
+_ATTRIBUTES = ("*_qten.py linguist-generated merge=union", "*_qten.pyi linguist-generated merge=union")
+"""GitHub folds files with the first one in diffs. With the second one, git keeps the lines of both sides instead of a conflict,
+and the next run writes the file anew from the merged declarations."""
+_HOOKS = ".pre-commit-config.yaml"
+_HOOK = """\
+- repo: local
+  hooks:
+    - id: qten-gen
+      name: qten-gen
+      entry: {}
+      language: system
+      types: [python]
+      pass_filenames: false
+"""
 
 
 def init(options: Options, out: TextIO, err: TextIO) -> int:
-    """Add what is missing, print what was added, and return the exit status.
+    """Append what is missing, print what was added and what is left to paste, and return the exit status.
 
     Raises:
         ConfigError: The settings of the project cannot be used.
         UsageError: A file cannot be read or written.
     """
-    writes, settings = options.mode == "write", Settings()
+    root = config_of(".").root
+    said: list[str] = []
     try:
-        root = settings.of(".").root or os.getcwd()
-        found = edits(
-            lambda name: _text(os.path.join(root, name)),
-            lambda name: os.path.isdir(os.path.join(root, name)),
-            _below_repository(os.path.abspath(root)),
-        )
-        changes = [
-            Change(
-                display_path(os.path.join(root, item.name)),
-                None if item.old is None else item.old.encode(),
-                item.new.encode(),
-            )
-            for item in found
-            if item.old != item.new
-        ]
-        for change in changes if writes else ():
-            write(change)
+        for name, what, lines in _missing(root):
+            path = os.path.join(root, name)
+            old = _text(path)
+            new = (old if old.endswith("\n") or not old else f"{old}\n") + lines
+            if name == "pyproject.toml" and toml_document(new) is None:
+                raise UsageError(
+                    f"{display_path(path)}: [tool.qten-gen] at its end would be no valid TOML; add it by hand"
+                )
+            # Where lines end as on Windows, those that are added do too.
+            data = new.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in old else new
+            write(Change(os.path.realpath(path), None, data.encode()))
+            said.append(f"added: {display_path(path)}: {what}\n")
+        said += [f"paste into {path}:\n{lines}" for path, lines in _to_paste(root)]
+        said += [f"remove: {path}: type checkers read it in place of {path[:-1]}\n" for path in _stubs_that_hide(root)]
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(str(error)) from None
-    if options.diff:
-        out.writelines(diff(changes))
-    else:
-        hiding = [*_stubs_that_hide(settings)]
-        for item in found:
-            path = display_path(os.path.join(root, item.name))
-            out.writelines(f"{'added' if writes else 'missing'}: {path}: {said}\n" for said in item.added)
-            out.writelines(f"by hand: {path}: {said}\n" for said in item.left)
-        out.writelines(
-            f"by hand: {path}: remove it; type checkers read it in place of {path[:-1]}\n" for path in hiding
-        )
-        out.write("" if found or hiding else "everything is set up\n")
-    return FOUND if changes and not writes else DONE
+    out.write("".join(said) or "everything is set up\n")
+    return DONE
 
 
-def _below_repository(root: str) -> list[str]:
-    """The names of the folders from the nearest git repository above a folder down to it; none if there is no repository."""
-    names: list[str] = []
-    folder = root
-    while os.path.dirname(folder) != folder:
-        folder, name = os.path.split(folder)
-        names.insert(0, name)
-        if os.path.lexists(os.path.join(folder, ".git")):
-            return names
-    return []
+def _missing(root: str) -> Iterator[tuple[str, str, str]]:
+    """The files to append to, with what and the lines."""
+    if section_in(root) is None:
+        src = 'src = ["src"]\n' if os.path.isdir(os.path.join(root, "src")) else ""
+        blank = "\n" if _text(os.path.join(root, "pyproject.toml")) else ""
+        yield "pyproject.toml", "the section [tool.qten-gen]", f"{blank}[tool.qten-gen]\n{src}"
+    repository = _repository(root)
+    if repository is None:
+        return
+    attributes = _text(os.path.join(root, ".gitattributes"))
+    for line in _ATTRIBUTES:
+        if not re.search(rf"(?m)^{re.escape(line.partition(' ')[0])}\s", attributes):
+            yield ".gitattributes", line, f"{line}\n"
+    # The cache ignores itself in git, but hatchling reads the root's file only, and would pack the cache.
+    if not re.search(rf"(?m)^/?{re.escape(CACHE)}/?[ \t]*\r?$", _text(os.path.join(root, ".gitignore"))):
+        yield ".gitignore", f"{CACHE}/", f"{CACHE}/\n"
+    if repository == root and not os.path.lexists(os.path.join(root, _HOOKS)):
+        yield _HOOKS, "the hook qten-gen", f"repos:\n{_HOOK.format('qten-gen --check')}"
 
 
-def _stubs_that_hide(settings: Settings) -> Iterator[str]:
+def _to_paste(root: str) -> Iterator[tuple[str, str]]:
+    """The lines that belong inside sections of files, with the path."""
+    settings = _text(os.path.join(root, "pyproject.toml"))
+    for lines in (_RUFF, _COVERAGE):
+        table = re.escape(lines.partition("]")[0].removesuffix(".run"))
+        if "_qten." not in settings and re.search(rf"(?m)^{table}\b", settings):
+            yield display_path(os.path.join(root, "pyproject.toml")), lines
+    repository = _repository(root)
+    if repository is not None:
+        path = os.path.join(repository, _HOOKS)
+        below = os.path.relpath(root, repository).replace(os.sep, "/")
+        command = "qten-gen --check" if below == "." else f"qten-gen --check {below}"
+        if command not in _text(path):
+            yield display_path(path), _HOOK.format(command)
+
+
+def _repository(folder: str) -> str | None:
+    """The nearest folder upwards that holds a git repository."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        if os.path.dirname(folder) == folder:
+            return None
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _stubs_that_hide(root: str) -> Iterator[str]:
     """The hand-written stubs beside files with declarations, which type checkers read in place of these."""
-    config = settings.of(".")
-    for path in discover([config.root or "."], config, settings).sources:
+    for path in discover([root]).sources:
         if os.path.exists(f"{path}i") and b"qten_gen" in read_regular(path):
             yield f"{path}i"
 
 
-def _text(path: str) -> str | None:
-    """The text of a file; None if it does not exist."""
+def _text(path: str) -> str:
+    """The text of a file; empty if it does not exist."""
     try:
         return read_regular(path).decode()
     except FileNotFoundError:
-        return None
+        return ""

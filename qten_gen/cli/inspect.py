@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TextIO
 
-from ..project.config import Settings
+from ..project.config import config_of
 from . import DONE, FOUND, MISUSE
 from .options import Options
 
@@ -16,7 +16,7 @@ def inspect(options: Options, out: TextIO, err: TextIO) -> int:
     Raises:
         ConfigError: The settings of the project cannot be used.
     """
-    roots = tuple(root for root in Settings().of(".").import_roots if os.path.isdir(root))
+    roots = tuple(root for root in config_of(".").import_roots if os.path.isdir(root))
     from ..tools.inspect.model_building import floating_dtype, model_of
     from ..tools.inspect.model_tree import contents_of
     from ..tools.inspect.user_code import InspectionError, aside

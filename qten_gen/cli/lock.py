@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from ..project.config import Config, Settings
+from ..project.config import Config, config_of
 from ..project.paths import display_path
 from . import DONE, FOUND, MISUSE
 from .options import Options, UsageError
@@ -22,9 +22,9 @@ def lock(options: Options, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of the project cannot be used.
         UsageError: No model is named, or one twice.
     """
-    config = Settings().of(".")
+    config = config_of(".")
     targets = _targets(options.targets, config.locks)
-    root = config.root or "."
+    root = config.root
     if options.load is not None:
         return _load(options.load, targets, root, out)
     from ..tools.lock.updating import update

@@ -29,17 +29,16 @@ def _converse(connection: Connection, start: Params, encoding: str) -> None:
 
 def _generate(path: str) -> Generated:
     """Write the generated files of the project that a file belongs to, as the command without paths does."""
-    from ..project.config import ConfigError, Settings, source_paths
-    from ..project.files import PathError
+    from ..project.config import ConfigError, config_of, source_paths
+    from ..project.files import PathError, project_of
     from ..run.run import run
     from ..tools.lsp.session import Generated
     from .printing import summary
 
     started = perf_counter()
-    settings = Settings()
     try:
-        config = settings.of(path)
-        outcome = run(source_paths(config) or [config.root or path], settings)
+        config = config_of(path)
+        outcome = run(project_of(source_paths(config) or [config.root]))
     except ConfigError as error:
         return Generated(f"{error.diagnostic.path}: {error.diagnostic.message}", True)
     except PathError as error:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Literal, TextIO
 
-from ..project.config import Config, source_paths
-
 
 class UsageError(Exception):
     """A command line with a mistake."""
@@ -50,7 +48,6 @@ class Options:
     code: str | None
     check: bool = False
     diff: bool = False
-    fix: bool = False
     watch: bool = False
     write: bool
     accept: bool
@@ -79,17 +76,6 @@ class Options:
         return "check" if self.check else "diff" if self.diff else "write"
 
 
-def given_paths(paths: Sequence[str], config: Config) -> list[str]:
-    """The paths of a command line, else the paths in the settings, the folder of the project or this folder."""
-    return list(paths) or source_paths(config) or [config.root or "."]
-
-
-def output_format(options: Options, config: Config) -> str:
-    """The format of diagnostics, by the option, the settings or the surroundings."""
-    default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
-    return options.output_format or config.output_format or default
-
-
-def lists_stale_files(form: str, options: Options) -> bool:
-    """True if a format lists the outputs that are out of date. Most do not if the run writes them."""
-    return form == "json" or (form == "github" and options.mode != "write")
+def output_format(options: Options) -> str:
+    """The format of diagnostics, by the option or the surroundings."""
+    return options.output_format or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full")

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, NoReturn
 
 from .. import __version__
 from ..common.suggestions import nearest
-from ..project.config import OUTPUT_FORMATS
 from . import COMMANDS
 from .options import Color, Options, UsageError
 
@@ -18,6 +17,7 @@ _PATHS = """\
 files or folders; by default, those that `src` lists in
                        [tool.qten-gen] of pyproject.toml, or the whole project
 """
+_OUTPUT_FORMATS = ("full", "concise", "json", "github")
 _EXPECTED = "expected one target, for example pkg.model:Net"
 
 
@@ -39,34 +39,9 @@ def parse(arguments: Sequence[str]) -> Options:
         own.error(f"unknown option {unknown[0]}{_near_option(unknown[0], re.findall('--[a-z-]+', own.format_help()))}")
     if unknown:
         own.error(f"unexpected argument {unknown[0]}")
-    if options.watch and options.write_baseline is not None:
-        own.error("--watch cannot be combined with --write-baseline")
     if options.watch and options.output_format == "json":
         own.error("--watch cannot be combined with --output-format json, which is a single document")
     return options
-
-
-def completion() -> argparse.ArgumentParser:
-    """The parser of all commands at once, from which shtab makes the completion of shells.
-
-    $ shtab --shell=bash qten_gen.cli.parser.completion
-    """
-    import shtab
-
-    whole = Parser(prog="qten-gen", add_help=False)
-    _add_arguments(whole, "generate")
-    # Without the paths, in whose place the commands stand.
-    whole._remove_action(next(action for action in whole._actions if not action.option_strings))
-    commands = whole.add_subparsers(parser_class=Parser)
-    parsers = [whole]
-    for name in COMMANDS:
-        parsers.append(commands.add_parser(name, help=_COMMANDS[name].brief, add_help=False))
-        _add_arguments(parsers[-1], name)
-    for action in (each for own in parsers for each in own._actions):
-        if action.type is path:
-            action.complete = shtab.FILE  # type: ignore[attr-defined] # what shtab reads
-            action.help = action.help if action.option_strings else ""  # shtab leaves out what help leaves out
-    return whole
 
 
 class Parser(argparse.ArgumentParser):
@@ -155,7 +130,7 @@ def _value(name: str, metavar: str, help: str, **given: Any) -> _Argument:
 
 
 _PATH_WORDS = _word("paths", nargs="*", type=path)
-_FORMAT = _value("output-format", "FORMAT", f"{', '.join(OUTPUT_FORMATS)} (full)", choices=OUTPUT_FORMATS)
+_FORMAT = _value("output-format", "FORMAT", f"{', '.join(_OUTPUT_FORMATS)} (full)", choices=_OUTPUT_FORMATS)
 _BASELINE = (
     _value("baseline", "FILE", "report no warnings that FILE lists", type=path),
     _value("write-baseline", "FILE", "write the warnings of today into FILE", type=path),
@@ -180,18 +155,12 @@ _CLASS = """
   TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder"""
 _COMMANDS = {
     "init": _Command(
-        (
-            (
-                _flag("check", "write nothing; list what is missing, and exit with 1"),
-                _flag("diff", "the same as a unified diff"),
-            ),
-        ),
-        "[--check | --diff]",
+        (),
+        "",
         "set up a project: settings, hooks, tool configuration",
         """\
-Write the section [tool.qten-gen], exclude generated files from coverage, ruff
-and diffs on GitHub, and add a pre-commit hook in a git repository. Existing
-settings are kept, so a second call changes nothing.
+Append the section [tool.qten-gen], lines for git, and a pre-commit hook where
+there are none, and print what is left to paste. A second call changes nothing.
 """,
     ),
     "check": _Command(
@@ -249,7 +218,7 @@ exit status: 0 success, 1 the model cannot be imported or built""",
             _word("targets", nargs="*"),
             _flag("check", "write nothing; list what has changed, and exit with 1 if anything has"),
             _flag("accept", "write changes although no class has a higher version"),
-            _value("load", "FILE", "hold a checkpoint against the lock: its header alone, and nothing is imported"),
+            _value("load", "FILE", "hold a checkpoint of safetensors against the lock; nothing is imported"),
             _flag("quiet", "print nothing about locks that are up to date"),
         ),
         "[options] [TARGET ...]",
@@ -329,13 +298,11 @@ _COMMANDS["generate"] = _Command(
         (
             _flag("check", "write nothing; list the files that are out of date"),
             _flag("diff", "write nothing; print the changes as a unified diff"),
-            _flag("fix", "also fix sources where only one fix is possible"),
             _flag("watch", "run again whenever a source or the settings change"),
         ),
         _FORMAT,
-        _BASELINE,
         _COLOR,
-        (_flag("quiet", "print errors only"), _flag("verbose", "also list the files written and removed, and why")),
+        (_flag("quiet", "print errors only"), _flag("verbose", "also list the files written and removed")),
         _flag("version", "print the version and exit", action=_Show, nargs=0, const=f"qten-gen {__version__}\n"),
     ),
     "[options] [path ...]\n       qten-gen COMMAND ...",

@@ -8,46 +8,37 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 from .. import __version__
-from ..project.config import Config
 from ..project.output_names import source_of
+from ..project.paths import relative_to
 from ..run.run import Outcome
-from .options import Options, lists_stale_files, output_format
+from .options import Options, output_format
 
 if TYPE_CHECKING:
-    from ..model.diagnostics import Diagnostic
-    from ..report import StaleFile
+    pass
 
 
 def print_outcome(
     outcome: Outcome,
     options: Options,
-    config: Config,
     seconds: float,
     out: TextIO,
     err: TextIO,
-    mended: Sequence[Diagnostic] = (),
     at: str = "",
 ) -> None:
-    """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended. The last line begins with `at`."""
-    if options.baseline is not None or options.write_baseline is not None:
-        from .baseline import beyond_baseline
-
-        outcome = outcome._replace(diagnostics=beyond_baseline(outcome.diagnostics, options))
-    form = output_format(options, config)
+    """Print the outcome of a run that took `seconds` seconds. The last line begins with `at`."""
+    form = output_format(options)
     messages = err if options.mode == "diff" or form == "json" else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
     if options.mode == "diff":
         from ..project.apply import diff
 
-        out.writelines(_coloured(diff(outcome.changes)) if options.color.enabled(out) else diff(outcome.changes))
+        out.writelines(diff(outcome.changes))
     elif not options.quiet:
         _print_changes(outcome, options, messages)
-    if not options.quiet:
-        messages.writelines(f"fixed: {_shown(item.path)}:{item.span.line}: {_shown(item.message)}\n" for item in mended)
     for failure in outcome.failures:
         err.write(f"error: {_shown(failure.path)}: {failure.problem}\n")
     if outcome.crashes:
@@ -56,26 +47,19 @@ def print_outcome(
         messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
 
 
-def _coloured(lines: Iterable[str]) -> Iterator[str]:
-    """The lines of a diff in the colours of git."""
-    from ..report.concise import BOLD, GREEN, RED, TURQUOISE, painted
-
-    styles = {"---": BOLD, "+++": BOLD, "@@ ": TURQUOISE, "-": RED, "+": GREEN}
-    for line in lines:
-        style = next((style for start, style in styles.items() if line.startswith(start)), None)
-        yield line if style is None else f"{painted(line.removesuffix(chr(10)), style, True)}\n"
-
-
 def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO) -> None:
     """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
-    stale = outcome.changes if lists_stale_files(form, options) else ()
+    lists = form == "json" or (form == "github" and options.mode != "write")
+    stale = outcome.changes if lists else ()
     if shown or stale or form == "json":
+        from ..common.records import replace
         from ..report import StaleFile, report
 
-        reasons = outcome.reasons
-        files = [StaleFile(item.path, source_of(item.path), item.kind, reasons.get(item.path, "")) for item in stale]
-        out.write(report(form, *from_top(form, shown, files), color=options.color.enabled(out)))
+        paths = [shown_path(item.path, form) for item in stale]
+        files = [StaleFile(path, source_of(path), item.kind) for path, item in zip(paths, stale, strict=True)]
+        found = [replace(item, path=shown_path(item.path, form)) for item in shown]
+        out.write(report(form, found, files, color=options.color.enabled(out)))
         out.write("\n" if form == "full" else "")
 
 
@@ -84,14 +68,13 @@ def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
     from ..common.header import read_header
 
     for change in outcome.changes:
-        reason = f" ({outcome.reasons[change.path]})" if options.verbose and change.path in outcome.reasons else ""
         if options.mode == "check":
             header = read_header(change.old or b"")
             edited = change.kind == "stale" and header is not None and not header.intact
-            reason = reason or " (edited by hand, or merged)" * edited
+            reason = " (edited by hand, or merged)" * edited
             out.write(f"{change.kind}: {_shown(change.path)}{reason}\n")
         elif options.verbose:
-            out.write(f"{'removed' if change.new is None else 'written'}: {_shown(change.path)}{reason}\n")
+            out.write(f"{'removed' if change.new is None else 'written'}: {_shown(change.path)}\n")
     for path in outcome.blocked:
         out.write(f"held back: {_shown(path)} (depends on a file with errors)\n")
     if options.mode == "check" and outcome.changes:
@@ -120,26 +103,11 @@ def print_faults(tracebacks: Iterable[str], err: TextIO) -> None:
     )
 
 
-def from_top(
-    form: str, diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile]
-) -> tuple[Sequence[Diagnostic], Sequence[StaleFile]]:
-    """The findings with paths from the top of the checkout, as the format of GitHub needs them, wherever in it a run starts."""
+def shown_path(path: str, form: str) -> str:
+    """A path as a format needs it: GitHub's counts from the top of the checkout, wherever in it a run starts."""
     top = os.environ.get("GITHUB_WORKSPACE")
-    if not top or form != "github":
-        return diagnostics, files
-    from ..common.records import replace
-
-    root = os.path.join(os.path.realpath(top), "")
-
-    def below(path: str) -> str:
-        folder, name = os.path.split(path)  # a file that is a link keeps its name
-        whole = os.path.join(os.path.realpath(folder or "."), name)
-        return whole.removeprefix(root) if whole.startswith(root) else path
-
-    return (
-        [replace(item, path=below(item.path)) for item in diagnostics],
-        [item._replace(path=below(item.path), source=below(item.source)) for item in files],
-    )
+    below = relative_to(path, top) if top and form == "github" else ".."
+    return path if below.startswith("..") else below
 
 
 _WORDS = {

@@ -9,7 +9,7 @@ from ..common.records import replace
 from ..common.suggestions import did_you_mean
 from ..generate.plan import Plan, plan
 from ..generate.render import render_python
-from ..project.config import Settings
+from ..project.config import config_of
 from ..project.files import discover
 from ..project.stale import ProjectState, project_state
 from ..report import report
@@ -50,11 +50,10 @@ def show(options: Options, out: TextIO, err: TextIO) -> int:
 
 def _planned(module: str) -> tuple[str, Plan]:
     """The path of a module, given by its name or its path, and the plan for it."""
-    settings = Settings()
     is_path = module.endswith(".py") or os.sep in module
-    config = settings.of(module if is_path else ".")
-    files = discover([module if is_path else config.root or "."], config, settings)
-    state = project_state(files, os.path.abspath(config.root or "."), config)
+    config = config_of(module if is_path else ".")
+    files = discover([module if is_path else config.root], config)
+    state = project_state(files, config.root, config)
     path = _path(module, is_path, state)
     readings = open_readings(state)
     return path, plan(readings.sources, {}, [path], state.graph, readings)

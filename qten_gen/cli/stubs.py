@@ -7,7 +7,7 @@ from typing import TextIO
 
 from ..common.header import read_header
 from ..project.apply import Change, changes, write_in_new_folders
-from ..project.config import Settings
+from ..project.config import config_of
 from ..project.libraries import Installed
 from ..project.paths import display_path, read_regular
 from ..tools.stubs.planning import plan
@@ -37,13 +37,12 @@ def stubs(options: Options, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of the project cannot be used.
         UsageError: No module is named.
     """
-    config = Settings().of(".")
+    config = config_of(".")
     modules = list(dict.fromkeys(options.modules)) or config.stubs
     if not modules:
         raise UsageError("name modules such as torch.nn, or list them as `stubs` in [tool.qten-gen]")
-    environment = None if config.environment is None else os.path.join(config.root or "", config.environment)
-    planned = plan(modules, Installed(environment), exact_none=options.exact_none)
-    folder = options.folder or os.path.join(config.root or ".", FOLDER)
+    planned = plan(modules, Installed(), exact_none=options.exact_none)
+    folder = options.folder or os.path.join(config.root, FOLDER)
     found, problems = _changes(folder, planned.texts, whole=not options.modules and not planned.absent)
     problems = [*planned.problems, *problems]
     for change in () if problems or options.check else found:

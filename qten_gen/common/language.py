@@ -34,6 +34,7 @@ INDEX = "index"
 
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
+RAGGED = "qten_gen.Ragged"
 
 ANNOTATED = (UNBATCHED,)
 """The words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""

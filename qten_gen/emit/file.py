@@ -155,7 +155,7 @@ def _mentioned(file: FileDecl) -> Iterator[str]:
     for declaration in file.declarations:
         for field in declaration.fields:
             match field:
-                case FieldDecl(kind=FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED):
+                case FieldDecl(kind=FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED | FieldKind.RAGGED):
                     pass
                 # A `Literal` is written `Any`.
                 case _ if home(field) == file.source.module and "typing.Literal" not in field.type.mentioned:

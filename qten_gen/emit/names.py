@@ -6,7 +6,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ..common.naming import ALIASES, WRITTEN_BUILTINS
-from ..model import Declaration, FieldDecl, FieldKind, ImportedName, TensorClassDecl
+from ..model import Declaration, FieldDecl, ImportedName, TensorClassDecl
 
 IMPORTS = {
     "annotations": ImportedName("__future__", "annotations"),
@@ -142,8 +142,8 @@ def nested_names(declarations: Iterable[Declaration]) -> NestedNames:
 
 
 def nested_fields(declaration: TensorClassDecl) -> Iterator[FieldDecl]:
-    """The fields of a class that hold another TensorClass."""
-    return (field for field in declaration.fields if field.kind is FieldKind.NESTED)
+    """The fields of a class that hold another TensorClass, or rows of one."""
+    return (field for field in declaration.fields if field.nested is not None)
 
 
 def qualified_name(field: FieldDecl) -> str:

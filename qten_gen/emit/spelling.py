@@ -102,6 +102,8 @@ def field_type(
             plain = "_Tensor"
         case FieldKind.NESTED:
             plain = f"{names[qualified_name(field)]}{_any_arguments(field)}"
+        case FieldKind.RAGGED:
+            plain = f"_rt.Ragged[{names[qualified_name(field)] if field.nested is not None else '_Tensor'}]"
         case FieldKind.STATIC | FieldKind.PER_ITEM:
             return python_type(field, module, builtins, variables)
         case _:
@@ -168,6 +170,12 @@ def _shape_doc(field: FieldDecl) -> str:
             return f"Number as a tensor of shape `(*batch, ...)`{none}."
         case FieldKind.NESTED:
             return f"`{field.nested}` whose batch size starts with this one's{none}."
+        case FieldKind.RAGGED if field.dims is not None:
+            word = _DTYPE_WORDS.get(field.dtype or "", field.dtype or "")
+            rows = ", ".join(field.dims.split())
+            return f"Items of different lengths, each of shape `({rows})`{f', {word}' if word else ''}{none}."
+        case FieldKind.RAGGED:
+            return f"Items of different lengths, rows of `{field.nested or 'Tensor'}`{none}."
         case FieldKind.STATIC:
             return "The same for the whole batch."
         case FieldKind.PER_ITEM:

@@ -152,9 +152,9 @@ def stored_field(
     `names` has the globals that hold the classes of nested fields, `builtins` and `n` are how the text writes these names, and
     `guard` is what the constructor asks of the shape, None where no annotation says one.
     """
-    nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
+    nested = names[qualified_name(field)] if field.nested is not None else ""
     code = _FieldCode(field, storage(field.name), nested, builtins, n, guard)
-    lines = _lines(code)
+    lines = _lines(code, declaration.checks == "on")
     return StoredField(
         name=field.name,
         storage=code.storage,
@@ -165,7 +165,9 @@ def stored_field(
         static=field.kind.is_static,
         plain=field.kind in (FieldKind.TENSOR, FieldKind.NUMBER)
         and not (field.optional or field.unbatched or field.container),
-        stored=f"_rt.frozen_view({field.name})" if nested and declaration.frozen else field.name,
+        stored=f"_rt.frozen_view({field.name})"
+        if declaration.frozen and field.kind in (FieldKind.NESTED, FieldKind.RAGGED)
+        else field.name,
         lines=lines,
     )
 
@@ -177,11 +179,13 @@ def _property(code: _FieldCode, kind: str) -> str:
     return layout.bracketed(f"{name} = _rt.{kind}(", arguments, ")", 4) if kind else ""
 
 
-def _lines(code: _FieldCode) -> PrimitiveCode:
-    """The lines of a field, as its kind has them."""
+def _lines(code: _FieldCode, checks: bool) -> PrimitiveCode:
+    """The lines of a field, as its kind has them. With `checks` its annotation is one that values have to fit."""
     match code.field.kind:
         case FieldKind.NESTED:
             return _nested(code)
+        case FieldKind.RAGGED:
+            return _ragged(code, checks)
         case FieldKind.STATIC:
             return _static(code)
         case FieldKind.PER_ITEM:
@@ -329,6 +333,30 @@ def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> PrimitiveC
         leaf_if=f"leaves.extend({of_self}._leaves())" if code.field.optional else "",
         item=f'"{name}": {code.none_or(f"{of_self}._to_dict()")}',
         match=code.call("match_nested", f"{of_self}, {code.of_other}"),
+    )
+
+
+def _ragged(code: _FieldCode, checks: bool) -> PrimitiveCode:
+    """Items with different numbers of rows, which stand behind one another."""
+    name, field, of_self = code.field.name, code.field, code.of_self
+    shape = f', ("{field.dtype}", {layout.quoted_string(field.dims)})' if checks and field.dims is not None else ""
+
+    def fitting(value: str, size: str, device: str) -> str:
+        return code.feature("ragged", f"{code.nested or '_Tensor'}, {value}, {size}, {device}{shape}")
+
+    objects = _of_objects(
+        code,
+        fit_if=code.given,
+        fit=fitting(name, "batch_size", "device"),
+        set=code.none_or(fitting("value", "self._batch_size", "self._device"), "value"),
+    )
+    return objects._replace(
+        rearrange=code.feature("rearrange_ragged", f"fn, {of_self}, argument, batch_size"),
+        zip=code.feature("zip_ragged", f"fn, {of_self}, {code.of_other}"),
+        put=code.feature("put_ragged", f"{of_self}, index, value.{code.storage}"),
+        join=code.feature("join_ragged", f"fn, {code.of_items}, batch_size"),
+        pieces=code.feature("part_ragged", f"fn, {of_self}, argument, batch_sizes"),
+        imports=_FEATURES,
     )
 
 

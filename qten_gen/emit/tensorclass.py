@@ -103,7 +103,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         shape_checks=checks.lines,
         n=n,
         plain=plain,
-        has_nested=any(f.kind is FieldKind.NESTED for f in declaration.fields),
+        has_nested=any(f.kind in (FieldKind.NESTED, FieldKind.RAGGED) for f in declaration.fields),
         fill_signature=_fill_signature(stored),
         stores=tuple(f"self.{f.storage} = {f.stored}" for f in stored),
         fill=layout.bracketed("self._fill(", [*(f.name for f in stored), "batch_size", "device", "names"], ")", 8),

@@ -37,8 +37,6 @@ def _unsuppressed(findings: list[Diagnostic], declaration: Declaration, own: Own
     """The findings that no comment suppresses."""
     if own is None:
         return findings
-    from .in_memory_text import of_class
     from .suppression import accepted
 
-    reported = of_class(own.module, declaration.name, own).errors
-    return accepted(findings, reported, own.text, declaration.name)
+    return accepted(findings, own.text, declaration.name)

@@ -1,7 +1,6 @@
-"""The text of a running program's modules, for a class statement that has to know more than the objects tell.
+"""The text of a running program's modules, for a class statement that names what is imported for type checkers only.
 
-An annotation may name what is imported for type checkers only. And where a class does not match what was generated for it, the
-message says in what the text and the class statement differ. Modules are found without importing them.
+Modules are found without importing them.
 """
 
 from __future__ import annotations
@@ -14,14 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import rules
 from ..link.bases import Root
 from ..link.program import Library, Program, Reading
-from ..model import Asked, Declaration, FieldDecl, ImportContext, Meaning, ModuleField, TypeExpr, structure
-from ..model.diagnostics import Diagnostic
+from ..model import Asked, ImportContext, Meaning, TypeExpr
 from ..read.module import read
-from ..read.positions import locate
-from .suppression import unsuppressed
 
 _WITHOUT_DECLARATIONS = frozenset(
     {*sys.stdlib_module_names, "jaxtyping", "numpy", "qten_gen", "tensordict", "torch", "typing_extensions"}
@@ -37,15 +32,6 @@ class OwnText(NamedTuple):
     text: str
 
 
-class TextDeclaration(NamedTuple):
-    """The declaration of one class, as the command reads it."""
-
-    declaration: Declaration | None
-    """None where the class is not a declaration to it."""
-    errors: tuple[Diagnostic, ...]
-    """The errors in its file, with their lines."""
-
-
 def meaning(qualified: str, own: OwnText | None = None) -> Meaning | None:
     """The meaning of a name that does not exist yet, or None where no text gives it one."""
     module = _home(qualified, own)
@@ -59,31 +45,11 @@ def meaning(qualified: str, own: OwnText | None = None) -> Meaning | None:
     return Meaning(found, frozenset(nested))
 
 
-def of_class(module: str, name: str, own: OwnText | None = None) -> TextDeclaration:
-    """The declaration of a class in the text of its module."""
-    running = _running(module, own)
-    linked = running.program.linked(module)
-    if linked is None:
-        return TextDeclaration(None, ())
-    file, inconsistent = linked
-    path = file.source.path
-    said: tuple[Diagnostic, ...] = (*running.problems.get(path, ()), *inconsistent, *rules.check(file))
-    if file.source.suppressed:
-        said = unsuppressed(said, path, running.texts[path])
-    errors = [item for item in said if item.is_error and item.path == path]
-    declaration = next((found for found in file.declarations if found.name == name), None)
-    return TextDeclaration(declaration, tuple(locate(errors, running.texts)))
-
-
 @dataclass(slots=True)
 class _Running:
     """The modules of the running program that were read so far."""
 
     own: OwnText | None
-    texts: dict[str, bytes] = field(default_factory=dict)
-    """Their texts by path."""
-    problems: dict[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
-    """The problems in reading them, by path."""
     stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Times and sizes of the files, which show whether one was edited since."""
     readings: dict[str, Reading | None] = field(default_factory=dict)
@@ -106,8 +72,8 @@ class _Running:
         text = None if path is None else self._text(module, path)
         if path is None or text is None:
             return None
-        self.texts[path], asked, package = text, Asked(), _is_package(path)
-        file, self.problems[path] = read(text, path, module, package, ImportContext(asked))
+        asked, package = Asked(), _is_package(path)
+        file, _ = read(text, path, module, package, ImportContext(asked))
         return Reading(file, asked.names, lambda context: read(text, path, module, package, context)[0])
 
     def _text(self, module: str, path: str) -> bytes | None:
@@ -192,54 +158,3 @@ def _spec(module: str) -> ModuleSpec | None:
         return None if folders is None else PathFinder.find_spec(module, folders)
     except (ImportError, ValueError):
         return None
-
-
-class Reason(NamedTuple):
-    """Why the command generates nothing that a class statement could use, and what to write instead."""
-
-    message: str
-    """Empty where the command says itself that the text cannot tell: then nothing is wrong with what was generated."""
-    help: str
-
-
-_DYNAMIC = "QG008"
-_WRITTEN = (
-    "write annotations with names that are imported or assigned once, at the top level of the file, and values as "
-    "they are, or as const(...)"
-)
-
-
-def why_not_generated(declaration: Declaration, own: OwnText) -> Reason | None:
-    """Why the command would not generate what a class statement declares; None where it would."""
-    name = declaration.name
-    text = of_class(own.module, name, own)
-    found = text.declaration
-    for error in text.errors:
-        if error.code == _DYNAMIC:
-            return Reason("", f"{error.message}; {error.help}")
-    if text.errors:
-        first = text.errors[0]
-        said = f"line {first.span.line} has an error that the command reports: {first.code}: {first.message}"
-        return Reason(said, first.help)
-    if found is None:
-        said = f"the text does not say that {name} derives from TensorClass or Module"
-        return Reason(said, "import its base by name at the top level of the file, without try or if")
-    return _difference(found, declaration)
-
-
-def _difference(text: Declaration, statement: Declaration) -> Reason | None:
-    """In which field the text and the class statement differ first; None where they are equal."""
-    said: dict[str, FieldDecl | ModuleField] = {field.name: field for field in text.fields}
-    has: dict[str, FieldDecl | ModuleField] = {field.name: field for field in statement.fields}
-    for name in dict.fromkeys((*said, *has)):
-        if name not in said or name not in has:
-            only = "the text" if name in said else "the class statement"
-            help = "annotate it in the class body, outside if, try, loops and functions"
-            return Reason(f"only {only} has a field {name}", help)
-        if structure(said[name]) != structure(has[name]):
-            return Reason(f"the text does not tell what {name} is in the class statement", _WRITTEN)
-    if structure(text) == structure(statement):
-        return None
-    return Reason(
-        "its bases, flags or methods differ from those in the text", "write the class at the top level of the file"
-    )

@@ -20,7 +20,7 @@ from ..model.diagnostics import (
 )
 from ..model.field_kinds import members_of
 from ..project.import_graph import ImportMismatch
-from ..project.output_names import outputs_of
+from ..project.output_names import NO_OUTPUT, outputs_of
 from ..project.scan import Origin
 
 
@@ -28,9 +28,13 @@ def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
     """Errors for a file with declarations whose output would overwrite a foreign file, or could not be imported."""
     for output in outputs_of(path):
         if existing.get(output) and read_header(existing[output]) is None:  # an empty one was cut off
+            is_file = existing[output] != NO_OUTPUT
+            problem = (
+                "was not written by qten-gen; it would be overwritten" if is_file else "is a link, or cannot be read"
+            )
             yield Diagnostic(
                 FOREIGN_OUTPUT,
-                f"{basename(output)} exists and was not written by qten-gen; it would be overwritten",
+                f"{basename(output)} exists and {problem}",
                 help=f"rename or delete {output}",
                 path=path,
             )
@@ -59,7 +63,7 @@ def unknown_root(path: str, origin: Origin, mismatch: ImportMismatch) -> Diagnos
     )
 
 
-_HELP = "run qten-gen where {0} is installed, or set environment or source-roots in [tool.qten-gen] so that it is found"
+_HELP = "run qten-gen where {0} is installed, or set source-roots in [tool.qten-gen] so that it is found"
 _DELETED = "define it there again, or import the class from where it is now; what was generated stays until then"
 _COPIES = "leave the copies out with exclude in [tool.qten-gen], or import it under a name that only one of them has"
 

@@ -39,14 +39,11 @@ def unsuppressed(found: Sequence[Diagnostic], path: str, data: bytes) -> tuple[D
     return (*kept, *(item for comment in comments for item in _wrong(comment, used, path)))
 
 
-def accepted(findings: Iterable[Diagnostic], kept: Iterable[Diagnostic], text: str, name: str) -> list[Diagnostic]:
-    """The findings that a class statement reports, which have no place.
-
-    A comment in the text of the class suppresses them, unless the command reports one of them all the same.
+def accepted(findings: Sequence[Diagnostic], text: str, name: str) -> list[Diagnostic]:
+    """The findings of a class statement, which have no place, that no comment in the text of the class suppresses.
 
     Args:
-        findings: What the rules say of the class statement.
-        kept: What the command reports for the file, located.
+        findings: The findings in the class statement.
         text: The text of the file.
         name: The name of the class, wherever in the file it stands.
     """
@@ -57,12 +54,10 @@ def accepted(findings: Iterable[Diagnostic], kept: Iterable[Diagnostic], text: s
     codes = set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and node.name == name:
-            lines = range(
-                min([node.lineno, *(item.lineno for item in node.decorator_list)]), (node.end_lineno or 0) + 1
-            )
-            reported = {item.code for item in kept if item.span.line in lines}
-            names = {word for comment in suppressions(text) if comment.line in lines for word, _ in _names(comment)}
-            codes |= {_KINDS[word].code for word in names if can_be_suppressed(word)} - reported
+            first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+            comments = (each for each in suppressions(text) if first <= each.line <= (node.end_lineno or 0))
+            words = {word for comment in comments for word, _ in _names(comment)}
+            codes |= {_KINDS[word].code for word in words if can_be_suppressed(word)}
     return [item for item in findings if item.code not in codes or not item.kind.is_suppressible]
 
 

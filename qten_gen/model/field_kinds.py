@@ -92,6 +92,21 @@ def _per_item(given: _Annotation) -> FieldDecl | None:
     return FieldDecl(given.name, FieldKind.PER_ITEM, given.optional, type=given.type)
 
 
+def _ragged(given: _Annotation) -> FieldDecl | None:
+    """`Ragged[Tensor]`, `Ragged[Float[Tensor, "n 4"]]`, and `Ragged[Point]` of another TensorClass."""
+    if given.single is None or given.single.name != language.RAGGED:
+        return None
+    rows = argument_of(given.single)
+    dtype, dims = _shape((rows,))
+    if given.is_declared(rows.name):
+        nested = rows.name.rpartition(".")[2]
+    elif is_tensor(rows):
+        nested = None
+    else:
+        return None
+    return FieldDecl(given.name, FieldKind.RAGGED, given.optional, nested, dtype=dtype, dims=dims, type=given.type)
+
+
 def _several_tensors(given: _Annotation) -> FieldDecl | None:
     """`dict[str, Tensor]` and `list[Tensor]`."""
     container = None if given.single is None else _container(given.single)
@@ -125,7 +140,7 @@ def _number(given: _Annotation) -> FieldDecl | None:
     return FieldDecl(given.name, FieldKind.NUMBER, given.optional, cast=widest, type=given.type)
 
 
-_DECIDERS = (_unbatched, _tensor, _per_item, _several_tensors, _nested, _converted, _number)
+_DECIDERS = (_unbatched, _tensor, _per_item, _ragged, _several_tensors, _nested, _converted, _number)
 """The kinds in the order in which they are tried."""
 
 

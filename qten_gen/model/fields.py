@@ -30,6 +30,8 @@ class FieldKind(Enum):
     """`int`, `float`, `bool` or `complex` in a class that is neither `autocast` nor `nocast`: a number is stored as a tensor."""
     NESTED = "nested"
     """Another TensorClass, whose batch size starts with this one's: `Point`."""
+    RAGGED = "ragged"
+    """Items with different numbers of rows, which are tensors or objects of a TensorClass: `Ragged[Tensor]`."""
     STATIC = "static"
     """Any other Python value, the same for the whole batch: `str`."""
     PER_ITEM = "per item"
@@ -41,7 +43,7 @@ class FieldKind(Enum):
         match self:
             case FieldKind.STATIC | FieldKind.PER_ITEM:
                 return True
-            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED:
+            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED | FieldKind.RAGGED:
                 return False
 
 
@@ -54,11 +56,11 @@ class FieldDecl:
     optional: bool = False
     """True if None is among the field's values: `mask: Tensor | None`."""
     nested: str | None = None
-    """The class name of a nested field, without its module: `Point`."""
+    """The class name of a nested field, or of the rows of a ragged one, without its module: `Point`."""
     cast: str | None = None
     """The builtin that values are converted with, for a number and in an `autocast` class: `"float"` for `rate: float`."""
     dims: str | None = None
-    """The shape that a jaxtyping annotation states: `"*batch seq"`."""
+    """The shape that a jaxtyping annotation states, of a ragged field for the rows of an item: `"*batch seq"`."""
     dtype: str | None = None
     """jaxtyping's name for the dtype, or for several: `"Int"` of `Int[Tensor, "*batch seq"]`."""
     unbatched: bool = False

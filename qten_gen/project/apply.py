@@ -9,10 +9,8 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Literal, NamedTuple
-
-from ..common.header import begins_like_ours
-from .paths import read_regular
 
 _NAME = r"\.qten-gen-[0-9a-f]{12}-\d{1,10}\.tmp"
 _SUFFIX = ".tmp"
@@ -31,17 +29,6 @@ def temporary_name(name: str) -> str:
 def is_temporary(name: str) -> bool:
     """True if a file has the name of a temporary file."""
     return name.endswith(_SUFFIX) and re.fullmatch(_NAME, name) is not None
-
-
-def is_leftover(path: str) -> bool:
-    """True if a temporary file is one that an interrupted run has left. Nobody else's file is, whatever its name."""
-    if not is_temporary(os.path.basename(path)) or os.path.islink(path):
-        return False
-    try:
-        is_old = time.time() - os.stat(path).st_mtime > _LONGEST_WRITE
-        return is_old and begins_like_ours(read_regular(path))
-    except OSError:
-        return False
 
 
 class Change(NamedTuple):
@@ -125,13 +112,11 @@ def _keep_permissions(path: str, temporary: str) -> None:
 
 
 def remove_leftovers(paths: Iterable[str]) -> None:
-    """Remove those of the temporary files that an interrupted run has left. It does not raise."""
+    """Remove the files with the names of temporary ones that an interrupted command has left. It does not raise."""
     for path in paths:
-        if is_leftover(path):
-            try:
+        with suppress(OSError):
+            if time.time() - os.lstat(path).st_mtime > _LONGEST_WRITE:
                 os.unlink(path)
-            except OSError:
-                continue
 
 
 def diff(found: Iterable[Change]) -> Iterator[str]:

@@ -143,7 +143,7 @@ def last_seen(root: str, names: str) -> Seen | None:
     None if it listed other names, if its outcome depends on more than what it listed, or if something elsewhere has changed.
     """
     try:
-        line = read_cached(root, NAME, first=True).removesuffix(b"\n")
+        line = _read(root, first=True).removesuffix(b"\n")
         listed, files, up_to_date, warnings, surroundings = json.loads(line[_DIGEST:])
         if listed != names:
             return None
@@ -171,7 +171,7 @@ def looked_up(fresh: Mapping[str, FreshRecord]) -> frozenset[str]:
 def load(root: str) -> Cache:
     """Read the cache below a folder; an empty one if there is none that can be used."""
     try:
-        seen, mark, index, data = read_cached(root, NAME).split(b"\n", 3)
+        seen, mark, index, data = _read(root).split(b"\n", 3)
         if mark != _mark(index):
             return Cache()
         names, sources = json.loads(index)
@@ -234,7 +234,7 @@ def save(root: str, current: Cache, seen: Seen | None) -> None:
     index = _encode([names, sources]).encode()
     if (said, index) != current.lines and (sources or current.lines[1]):
         parsed = b"".join([current.parsed[path] for path in sorted(current.sources) if path in current.parsed])
-        write(root, NAME, b"\n".join([said, _mark(index), index, parsed]))
+        _write_cache(root, b"\n".join([said, _mark(index), index, parsed]))
 
 
 def _warning_entry(item: Diagnostic) -> list[object]:
@@ -277,23 +277,23 @@ def _files(folder: str) -> Iterator[str]:
             yield f"{entry.name} {status.st_size} {status.st_mtime_ns}"
 
 
-def read_cached(root: str, name: str, first: bool = False) -> bytes:
-    """The bytes of a file of the cache below a folder, or of its first line.
+def _read(root: str, first: bool = False) -> bytes:
+    """The bytes of the cache below a folder, or its first line.
 
     A checkout may hold a link there, even to a device.
 
     Raises:
         OSError: It cannot be read, or is not a regular file.
     """
-    descriptor = os.open(os.path.join(root, FOLDER, name), _AS_IT_IS)
+    descriptor = os.open(os.path.join(root, FOLDER, NAME), _AS_IT_IS)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "it is not a regular file")
         return file.readline() if first else file.read()
 
 
-def write(root: str, name: str, data: bytes) -> None:
-    """Write a file of the cache below a folder, if that is possible."""
+def _write_cache(root: str, data: bytes) -> None:
+    """Write the cache below a folder, if that is possible."""
     folder = os.path.join(root, FOLDER)
     try:
         if os.path.islink(folder):
@@ -303,7 +303,7 @@ def write(root: str, name: str, data: bytes) -> None:
         for fixed, content in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
             if not os.path.exists(os.path.join(folder, fixed)):
                 _write(folder, fixed, content.encode())
-        _write(folder, name, data)
+        _write(folder, NAME, data)
     except OSError:
         return
 

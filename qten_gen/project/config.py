@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ..model.diagnostics import Diagnostic
 
-OUTPUT_FORMATS = ("full", "concise", "json", "github")
 SEVERITIES = ("error", "warning", "off")
 
 
@@ -25,12 +24,11 @@ class Setting(NamedTuple):
     """A setting: its name, what kind of value it takes, and what it means."""
 
     name: str
-    value: Literal["strings", "folder", "format", "severities", "codes", "names"]
+    value: Literal["strings", "severities", "codes", "names"]
     meaning: str
 
 
 SETTINGS = (
-    Setting("environment", "folder", "where libraries are installed, if not in the environment that qten-gen runs in"),
     Setting("exclude", "strings", "globs over paths, or over file names if they contain no slash"),
     Setting("locks", "strings", "the models and TensorClasses that `qten-gen lock` keeps locks of"),
     Setting(
@@ -38,7 +36,6 @@ SETTINGS = (
         "names",
         "lists of names in files, `path:key`, each with the lock that `qten-gen lock` holds it against",
     ),
-    Setting("output-format", "format", "the format of diagnostics"),
     Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),
     Setting("severity", "severities", "warnings that fail a run (error), or are off"),
     Setting(
@@ -52,26 +49,22 @@ SETTINGS = (
 
 KEYS = tuple(setting.name for setting in SETTINGS)
 
-
-SECTION = "qten-gen"
-
 DEFAULT_ROOT = "src"
 """The folder that is a source root without the setting `source-roots`, unless it is a package."""
 
 
 class Config(NamedTuple):
-    """Settings of a project. `root` is the folder of its `pyproject.toml`, which the paths in it are relative to.
+    """Settings of a project. `root` is its folder, which the paths in them are relative to.
 
-    Without a section the other values are empty, and `root` is the folder of the nearest `pyproject.toml`, or None without one.
+    Without a section the other values are empty.
     """
 
-    root: str | None = None
+    root: str
     path: str | None = None
+    """The file with the section."""
     src: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    output_format: str | None = None
     source_roots: tuple[str, ...] | None = None
-    environment: str | None = None
     severity: tuple[tuple[str, str], ...] = ()
     """Codes of warnings, each with `error`, `warning` or `off`."""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -84,10 +77,13 @@ class Config(NamedTuple):
     """Lists of names in files, `configs/lora.yaml:target_modules`, each with the model that they are names of."""
 
     @property
+    def has_file(self) -> bool:
+        """True if a `pyproject.toml` says where the project begins."""
+        return os.path.exists(os.path.join(self.root, "pyproject.toml"))
+
+    @property
     def import_roots(self) -> tuple[str, ...]:
         """The source roots, as paths. A folder below one is a package, with or without an `__init__.py`."""
-        if self.root is None:
-            return ()
         if self.source_roots is not None:
             return tuple(os.path.normpath(os.path.join(self.root, folder)) for folder in self.source_roots)
         folder = os.path.join(self.root, DEFAULT_ROOT)
@@ -102,11 +98,11 @@ class ConfigError(Exception):
         self.diagnostic = diagnostic
 
 
-def unusable(path: str, problem: str, line: int = 0, column: int = 0) -> ConfigError:
+def unusable(path: str, problem: str, line: int = 0) -> ConfigError:
     """The error for settings that cannot be read, or that name a file or folder that does not exist."""
     from ..model.diagnostics import UNUSABLE_SETTINGS, Diagnostic, Span
 
-    return ConfigError(Diagnostic(UNUSABLE_SETTINGS, problem, path=path, span=Span(line, column, line, column)))
+    return ConfigError(Diagnostic(UNUSABLE_SETTINGS, problem, path=path, span=Span(line, 0, line, 0)))
 
 
 def _unknown(path: str, problem: str, line: int = 0) -> ConfigError:
@@ -116,44 +112,51 @@ def _unknown(path: str, problem: str, line: int = 0) -> ConfigError:
     return ConfigError(Diagnostic(UNKNOWN_SETTING, problem, path=path, span=Span(line, 0, line, 0)))
 
 
-class Settings:
-    """The settings of all folders of a run. Every `pyproject.toml` is read once."""
+def config_of(path: str) -> Config:
+    """The settings for a file or a folder.
 
-    def __init__(self) -> None:
-        self._known: dict[str, Config] = {}
+    Without any `pyproject.toml`, the project is the folder of scripts or the top-level package that a path is in.
 
-    def of(self, path: str) -> Config:
-        """The settings for a file or a folder.
+    Raises:
+        ConfigError: The section has an unknown key or a wrong value, or the file cannot be read.
+    """
+    start = os.path.abspath(path)
+    folder = start = start if os.path.isdir(start) else os.path.dirname(start)
+    nearest = ""
+    while True:
+        found = section_in(folder)
+        if found is not None:
+            return found
+        if not nearest and os.path.isfile(os.path.join(folder, "pyproject.toml")):
+            nearest = folder
+        if os.path.dirname(folder) == folder:
+            break
+        folder = os.path.dirname(folder)
+    while not nearest and os.path.exists(os.path.join(os.path.dirname(start), "__init__.py")):
+        start = os.path.dirname(start)
+    return Config(nearest or start)
 
-        Raises:
-            ConfigError: The section has an unknown key or a wrong value, or the file cannot be read.
-        """
-        folder = os.path.abspath(path)
-        if not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        below: list[str] = []
-        while folder not in self._known and os.path.dirname(folder) != folder:
-            below.append(folder)
-            folder = os.path.dirname(folder)
-        found = self._known.get(folder, Config())
-        for folder in reversed(below):
-            found = self._known[folder] = _settings_in(folder, found)
-        return found
 
+def section_in(folder: str) -> Config | None:
+    """The settings of the project that begins in a folder; None if none does.
 
-def _settings_in(folder: str, above: Config) -> Config:
-    """The settings for a folder, given the settings of the folder above it."""
+    Raises:
+        ConfigError: The section has an unknown key or a wrong value, or the file cannot be read.
+    """
     path = os.path.join(folder, "pyproject.toml")
     if not os.path.isfile(path):
-        return above
-    data = _bytes(path)
+        return None
+    try:
+        data = read_regular(path)
+    except OSError as error:
+        raise unusable(display_path(path), f"cannot read it: {error.strerror}") from None
     # A section of ours is in few of the files, and parsing all of them takes longer.
-    if re.search(rb"(?i)qten[-_. ]?gen", data):
-        config = parse(data, folder, display_path(path))
-        if config is not None:
-            _check_folders(config)
-            return config
-    return above if above.path is not None else Config(root=folder)
+    config = parse(data, folder, display_path(path)) if re.search(rb"(?i)qten[-_. ]?gen", data) else None
+    if config is not None:
+        for root in config.source_roots or ():
+            if not os.path.isdir(os.path.join(folder, root)):
+                raise unusable(config.path or "", f"source-roots names {root!r}, which is not a folder")
+    return config
 
 
 def source_paths(config: Config) -> list[str]:
@@ -162,29 +165,11 @@ def source_paths(config: Config) -> list[str]:
     Raises:
         ConfigError: One of them does not exist.
     """
-    if config.root is None:
-        return []
     paths = [os.path.join(config.root, folder) for folder in config.src]
     for folder, path in zip(config.src, paths, strict=True):
         if not os.path.exists(path):
             raise unusable(config.path or "", f"src names {folder!r}, which does not exist")
     return paths
-
-
-def _check_folders(config: Config) -> None:
-    """Raise a ConfigError if a source root or the environment does not exist."""
-    for folder in config.source_roots or ():
-        if not os.path.isdir(os.path.join(config.root or "", folder)):
-            raise unusable(config.path or "", f"source-roots names {folder!r}, which is not a folder")
-    if config.environment is not None and not os.path.isdir(os.path.join(config.root or "", config.environment)):
-        raise unusable(config.path or "", f"environment names {config.environment!r}, which is not a folder")
-
-
-def _bytes(path: str) -> bytes:
-    try:
-        return read_regular(path)
-    except OSError as error:
-        raise unusable(display_path(path), f"cannot read it: {error.strerror}") from None
 
 
 def parse(data: bytes, root: str, path: str) -> Config | None:
@@ -203,9 +188,9 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _invalid_toml(path, str(error), text) from None
+        raise unusable(path, f"invalid TOML: {error}") from None
     tool = document.get("tool")
-    section = tool.get(SECTION) if isinstance(tool, dict) else None
+    section = tool.get("qten-gen") if isinstance(tool, dict) else None
     if section is None:
         _refuse_misspelt(document, path, text)
         return None
@@ -240,28 +225,15 @@ def _refuse_misspelt(document: dict[str, object], path: str, text: str) -> None:
             if re.sub(r"[-_. ]", "", key).lower() == "qtengen" and isinstance(value, dict):
                 line = next((n for n, line in enumerate(text.splitlines(), 1) if key in line), 0)
                 shown = start + (key if re.fullmatch(r"[\w-]+", key) else f'"{key}"')
-                raise _unknown(path, f"[{shown}] is not read; the section is called [tool.{SECTION}]", line)
+                raise _unknown(path, f"[{shown}] is not read; the section is called [tool.qten-gen]", line)
 
 
 def _line_of(key: str, text: str) -> int:
-    """The line of a key in the section, 0 if it is not found. tomllib does not return positions."""
+    """The line of a key behind the head of the section, 0 if it is not found. tomllib does not return positions."""
     lines = text.splitlines()
-    section = re.compile(r"\s*\[\s*tool\s*\.\s*[\"']?qten-gen[\"']?\s*\]")
-    start = next((number for number, line in enumerate(lines) if section.match(line)), 0)
-    wanted = re.compile(rf"[\s{{,.]*(?:.*[{{,.]\s*)?[\"']?{re.escape(key)}[\"']?\s*=")
-    found = (number for number, line in enumerate(lines[start:], start + 1) if wanted.match(line))
-    named = (number for number, line in enumerate(lines, 1) if re.search(rf"qten-gen.*\b{re.escape(key)}\b", line))
-    quoted = (number for number, line in enumerate(lines, 1) if re.search(rf"[\"']{re.escape(key)}[\"']", line))
-    return next((number for places in (found, named, quoted) for number in places), 0)
-
-
-def _invalid_toml(path: str, message: str, text: str) -> ConfigError:
-    """The error for a message of tomllib, which ends with the position."""
-    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
-    if match is None:
-        return unusable(path, f"invalid TOML: {message}")
-    problem = f"invalid TOML: {match[1][0].lower()}{match[1][1:]}"
-    return unusable(path, problem, int(match[2] or len(text.splitlines())), int(match[3] or 0))
+    start = next((number for number, line in enumerate(lines) if "qten-gen" in line), 0)
+    wanted = re.compile(rf"[^#]*?(?<![\w-]){re.escape(key)}(?![\w-])")
+    return next((number for number, line in enumerate(lines[start:], start + 1) if wanted.match(line)), 0)
 
 
 def _strings(key: str, value: object) -> tuple[str, ...]:
@@ -272,20 +244,6 @@ def _strings(key: str, value: object) -> tuple[str, ...]:
     if not all(items):
         raise _Wrong(key, f"{key} contains an empty string")
     return tuple(items)
-
-
-def _folder(key: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise _Wrong(key, f"{key} must be a folder, got {_kind(value) if value != '' else 'an empty string'}")
-    return value
-
-
-def _format(key: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise _Wrong(key, f"{key} must be a string, got {_kind(value)}")
-    if value not in OUTPUT_FORMATS:
-        raise _Wrong(key, f"{key} cannot be {value!r}; {_advice(value.lower(), OUTPUT_FORMATS)}")
-    return value
 
 
 def _severities(key: str, value: object) -> tuple[tuple[str, str], ...]:
@@ -327,8 +285,6 @@ def _table(key: str, value: object) -> dict[str, object]:
 
 _READERS = {
     "strings": _strings,
-    "folder": _folder,
-    "format": _format,
     "severities": _severities,
     "codes": _ignores,
     "names": _names,

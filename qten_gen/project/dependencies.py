@@ -1,7 +1,6 @@
 """Follows imports out of a project: to other source roots, to folders above it, and into installed libraries that declare."""
 
 import os
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ..common.naming import source_module
@@ -9,7 +8,7 @@ from .cache import Stat
 from .config import Config
 from .files import Source
 from .import_graph import Modules
-from .libraries import OWN_PACKAGES, Environment, Libraries, Module, module_in
+from .libraries import OWN_PACKAGES, Environment, Libraries, Module
 from .output_names import is_output
 from .paths import display_path
 from .scan import Origin, Scan
@@ -19,15 +18,11 @@ class Dependencies:
     """Finds the files that imports lead to and that are not listed yet."""
 
     def __init__(self, config: Config) -> None:
-        root = config.root
-        environment = None if root is None or config.environment is None else os.path.join(root, config.environment)
-        roots = () if root is None else (*config.import_roots, root)
-        self._libraries = Libraries(Environment(environment), roots)
-        self._has_root = root is not None
+        around = () if config.has_file else (os.getcwd(),)
+        self._libraries = Libraries(Environment(), (*config.import_roots, config.root, *around))
         self._followed: set[str] = set()
         self.unreadable: set[str] = set()
         """Files that exist but cannot be read."""
-        self._above: dict[tuple[str, str], Module | None] = {}
 
     def missing(self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], modules: Modules) -> dict[str, Source]:
         """The files that are imported by those scanned, and not among them. They may import others in turn."""
@@ -56,25 +51,11 @@ class Dependencies:
         """The file of a module that a file imports; of a generated one, the file that it is made from."""
         if name.partition(".")[0] in OWN_PACKAGES:
             return None
-        found = self._libraries.find(name, root) or (None if self._has_root else self._find_above(name, root))
+        found = self._libraries.find(name, root)
         if found is not None and not is_output(found.path):
             return found
         source = source_module(name)
         return self._find(source, root) if source else None
-
-    def _find_above(self, name: str, root: str) -> Module | None:
-        """The module in the nearest folder above the importing file that has it. Used without a `pyproject.toml`."""
-        if name.partition(".")[0] in sys.stdlib_module_names:
-            return None
-        key = root, name
-        if key not in self._above:
-            folder, found = root, None
-            while found is None and os.path.dirname(folder) != folder:
-                folder = os.path.dirname(folder)
-                top = module_in(folder, name.partition(".")[0])  # a folder without an __init__.py holds scripts
-                found = None if top is None else module_in(folder, name)
-            self._above[key] = found
-        return self._above[key]
 
     def unresolved(
         self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], outside: Collection[str], modules: Modules

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.header import digest
 from .cache import NO_STAT, Stat, generator
-from .config import Config, Settings
+from .config import Config, config_of, source_paths
 from .output_names import is_output, outputs_of, source_of
-from .paths import below, display_path, read_all, read_regular, true_path
+from .paths import below, display_path, read_all, read_regular, search_path, true_path
 from .scan import Origin
 from .walk import Walk, exclusion
 
@@ -42,11 +41,6 @@ class Packages:
             self._known[folder] = self._found(absolute) if absolute == folder else self.of(absolute)
         return self._known[folder]
 
-    def outermost(self, folder: str) -> str | None:
-        """The top-level package of a folder; None if the folder is not a package."""
-        root, package = self.of(folder)
-        return os.path.join(root, package.partition(".")[0]) if package else None
-
     def _found(self, folder: str) -> tuple[str, str]:
         names: list[str] = []
         while self._is_package(folder):
@@ -62,9 +56,6 @@ class Packages:
         # An import statement cannot name such a folder, so it is a folder of scripts.
         name = os.path.basename(folder)
         return name.isidentifier() and any(folder.startswith(os.path.join(root, "")) for root in self._roots)
-
-
-LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
 
 class Source(NamedTuple):
@@ -87,9 +78,7 @@ class ProjectFiles(NamedTuple):
     outputs: dict[str, Stat]
     """Every file below the given paths that has the name of an output."""
     unlistable: dict[str, str]
-    """Folders and files below the given paths that could not be examined, with the system's reason."""
-    others: tuple[str, ...] = ()
-    """Folders below the given paths in which another project begins."""
+    """Folders and files below the given paths that could not be examined, with the problem."""
     unlisted: frozenset[str] = frozenset()
     """Folders and modules that are left out, as excluded ones and links, and that an import may lead to all the same."""
     leftovers: tuple[str, ...] = ()
@@ -102,36 +91,22 @@ class PathError(Exception):
     """A given path that cannot be used; the text says why, and what to pass instead."""
 
 
-def discover(
-    paths: Sequence[str],
-    config: Config | None = None,
-    settings: Settings | None = None,
-    unsaved: Collection[str] = (),
-) -> ProjectFiles:
+def discover(paths: Sequence[str], config: Config | None = None, unsaved: Collection[str] = ()) -> ProjectFiles:
     """Find all sources of the project that the paths belong to, and the outputs below the paths.
 
-    `config` are the settings of that project, and `settings` those of all folders, which say where another project begins.
-    `unsaved` are paths with texts that may not be on the disk yet.
+    `config` are the settings of that project, and `unsaved` paths with texts that may not be on the disk yet.
 
     Raises:
         PathError: A path does not exist, or is not a Python source.
     """
-    config, settings = config or Config(), settings or Settings()
-    walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings)
+    config = config or config_of(paths[0])
+    walk = Walk(exclusion(config.exclude, config.root))
     new = {_shown(path) for path in unsaved if path.endswith(".py") and not os.path.lexists(path)}
     # A shell's *.py names generated files too: each stands for its source.
     sources_of_paths = (source_of(path) if is_output(path) and not os.path.isdir(path) else path for path in paths)
     given = {path: _usable(path) for path in dict.fromkeys(map(_shown, sources_of_paths)) if path not in new}
-    if config.root is not None:
-        walk.enter(display_path(config.root))
     folders = [path for path, status in given.items() if stat.S_ISDIR(status.st_mode)]
-    # Given paths that the project does not list. What belongs to them is listed below, too.
-    unlisted = [
-        path
-        for path in (*given, *_with_folders(new))
-        if (path if path in folders else os.path.dirname(path) or ".") not in walk.folders
-    ]
-    for folder in folders:
+    for folder in (display_path(config.root), *folders):
         walk.enter(folder)
     named: dict[str, Stat] = dict.fromkeys(new, NO_STAT)
     for path in new:
@@ -140,14 +115,12 @@ def discover(
         if path not in folders:
             named[path] = Stat.of(status)
             walk.look(outputs_of(path))
-    packages = Packages((*config.import_roots, *_member_roots(walk, config)))  # after the walk, which finds the members
-    for path in unlisted:
-        _enter_around(path if path in folders else os.path.dirname(path) or ".", walk, packages, config)
+    packages = Packages(config.import_roots)
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}
 
     files = {**walk.files, **named}
-    everything = {*files, *walk.unreadable, *walk.others, *walk.leftovers}
+    everything = {*files, *walk.unreadable, *walk.leftovers}
     chosen = {*named, *outputs}.union(*(filter(contains, everything) for contains in inside))
     ordered = sorted(files)
     generated = [path for path in ordered if is_output(path)]
@@ -156,7 +129,6 @@ def discover(
         {path: Source(origin(path, packages), files[path], path in chosen) for path in ordered if path in sources},
         {path: files[path] for path in generated if path in chosen},
         {path: reason for path, reason in walk.unreadable.items() if path in given or path in chosen},
-        tuple(sorted(path for path in walk.others if path in chosen)),
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
         frozenset(walk.folders),
@@ -174,10 +146,9 @@ class Listed(NamedTuple):
     def of(cls, files: ProjectFiles, config: Config, paths: Sequence[str]) -> Listed:
         """The digests for a run over these paths."""
         asked = (generator(), os.getcwd(), paths, config, config.import_roots)
-        python = (sys.prefix, sys.flags.no_user_site, os.environ.get("PYTHONPATH"))
         sources = [(path, source.origin.module, source.target) for path, source in files.sources.items()]
-        others = (sorted(files.unlisted), files.unlistable, files.others, files.leftovers)
-        names = _digest((asked, python, sources, [*files.outputs], others))
+        others = (sorted(files.unlisted), files.unlistable, files.leftovers)
+        names = _digest((asked, search_path(), sources, [*files.outputs], others))
         statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
         return cls(names, _digest((names, [number for status in statuses for number in status])))
 
@@ -186,34 +157,8 @@ def _digest(value: object) -> str:
     return digest(repr(value).encode("utf-8", "surrogateescape"))
 
 
-def _with_folders(paths: Iterable[str]) -> Iterator[str]:
-    """The paths in folders that exist."""
-    return (path for path in paths if os.path.isdir(os.path.dirname(path) or "."))
-
-
 def _is_beside(path: str, named: Iterable[str]) -> bool:
     return any(os.path.dirname(path) == os.path.dirname(other) for other in named)
-
-
-def _member_roots(walk: Walk, config: Config) -> Iterator[str]:
-    """The folders `src` beside each `pyproject.toml` of the project that has no settings of its own."""
-    if config.source_roots is None:
-        for folder in walk.members:
-            yield from config._replace(root=os.path.abspath(folder)).import_roots
-
-
-def _enter_around(folder: str, walk: Walk, packages: Packages, config: Config) -> None:
-    """List what belongs to a folder outside the listed project: one without a `pyproject.toml`, or an excluded one.
-
-    That is its top-level package, or the files beside it. Without a `pyproject.toml`, it is also all packages beside that one.
-    """
-    top = packages.outermost(folder)
-    if top is not None:
-        walk.enter(display_path(top))
-    root, _ = packages.of(folder)
-    is_library = os.path.basename(root) in LIBRARY_FOLDERS
-    if not is_library and (config.root is None or top is None):
-        walk.enter(display_path(root), deep=False, packages=config.root is None)
 
 
 def _shown(path: str) -> str:
@@ -296,13 +241,11 @@ class SourceTexts(Mapping[str, bytes]):
         return len(self._paths)
 
 
-class Part(NamedTuple):
-    """The files of a run that belong to one project."""
+class Project(NamedTuple):
+    """A project, and the paths in it that a run is for."""
 
     paths: tuple[str, ...]
     config: Config
-    cache: str
-    """The folder that holds the cache."""
     files: ProjectFiles
 
 
@@ -321,24 +264,27 @@ class Texts(NamedTuple):
         origins = {path: source.origin for path, source in files.sources.items()}
         texts, unreadable = read_all(origins)
         unreadable = [item for item in unreadable if files.sources[item[0]].target]
-        failures = [f"{path}: cannot read it: {why}" for path, why in (*unreadable, *files.unlistable.items())]
+        failures = [f"{path}: cannot read it: {why}" for path, why in unreadable]
+        failures += [f"{path}: {problem}" for path, problem in files.unlistable.items()]
         return cls(origins, texts, [path for path in texts if files.sources[path].target], failures)
 
 
-def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
-    """The files of each project, the outermost project first. Projects inside a given folder are among them."""
-    given: dict[str, list[str]] = {}
-    for path in paths:
-        given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
-    found: list[Part] = []
-    while given:
-        root = min(given, key=len)  # the outermost project: listing it finds the ones inside
-        own = given.pop(root)
-        config = settings.of(root) if root else Config()
-        files = discover(own, config, settings)
-        for folder in files.others:
-            given.setdefault(settings.of(folder).root or "", []).append(folder)
-        first = own[0]
-        cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
-        found.append(Part(tuple(own), config, cache, files))
-    return found
+def project_of(given: Sequence[str]) -> Project:
+    """The project of the paths of a command line; without paths, its setting `src`, or all of the project around this folder.
+
+    Paths without settings that have different projects belong to the folder around all of them.
+
+    Raises:
+        PathError: A path cannot be used, or they belong to several projects.
+        ConfigError: The settings cannot be used.
+    """
+    configs = {config.root: config for config in map(config_of, map(true_path, given or ["."]))}
+    if len(configs) == 1:
+        (config,) = configs.values()
+    elif any(config.path for config in configs.values()):
+        shown = " and ".join(map(display_path, configs))
+        raise PathError(f"these paths belong to several projects: {shown}; run qten-gen for one at a time")
+    else:
+        config = Config(os.path.commonpath(configs))
+    paths = tuple(given or source_paths(config) or [config.root])
+    return Project(paths, config, discover(paths, config))

@@ -79,7 +79,7 @@ class SourceGraph(NamedTuple):
     imports: Mapping[str, tuple[str, ...]]
     """The sources that each source imports."""
     imported: frozenset[str]
-    """The sources that another source imports, or may import because nothing says where the project ends."""
+    """The sources that another source imports."""
     relevant: frozenset[str]
     """The sources that can affect a declaration."""
     modules: "Modules"

@@ -21,8 +21,7 @@ def judged(found: Iterable[Diagnostic], config: Config) -> tuple[Diagnostic, ...
     """The diagnostics that the settings leave, with the severities that they give them."""
     from ..common.records import replace
 
-    base = config.root or "."
-    ignored = [(exclusion((pattern,), base), codes) for pattern, codes in config.per_file_ignores]
+    ignored = [(exclusion((pattern,), config.root), codes) for pattern, codes in config.per_file_ignores]
     severities = dict(config.severity)
     kept = []
     for item in found:

@@ -1,12 +1,10 @@
-"""Finds the modules of installed libraries, without importing anything, by one walk over the folders that Python searches.
+"""Finds the modules of installed libraries, without importing anything, in the folders that Python searches.
 
 Libraries that may make TensorClasses depend on qten-gen, and their metadata says so. Only these are looked into for
-declarations, so that a project that imports torch or numpy is as fast as one that does not. They are found in the folders
-`site-packages` of the running interpreter or of the environment in the settings, or where an editable installation points: a path
-file, or the mapping in a finder. Of folders without metadata, as in PYTHONPATH, a package that mentions qten_gen counts.
+declarations, so that a project that imports torch or numpy is as fast as one that does not. Of folders without metadata, as in
+PYTHONPATH or where an editable installation points, a package that mentions qten_gen counts.
 """
 
-import ast
 import os
 import re
 import sys
@@ -14,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from .paths import read_regular
+from .paths import read_regular, search_path
 from .scan import Origin
 
 OWN_PACKAGES = frozenset({"qten_gen", "qten_gen_typing"})
@@ -33,70 +31,50 @@ class Module(NamedTuple):
     origin: Origin
 
 
-class _Searched(NamedTuple):
-    """A folder that modules are imported from."""
-
-    path: str
-    is_site: bool
-    """True if it has metadata of distributions."""
-    path_files: tuple[str, ...]
-
-
 class Environment:
-    """The folders that modules are imported from: of the running interpreter, or of a virtual environment in a folder."""
+    """The folders that modules are imported from in the environment that qten-gen runs in."""
 
-    def __init__(self, folder: str | None = None) -> None:
-        self.folder = folder
+    def __init__(self) -> None:
         self._stems: dict[str, frozenset[str]] = {}
 
     @cached_property
-    def searched(self) -> list[_Searched]:
-        """The folders, each once, with those that path files add."""
-        starts = [] if self.folder else [*filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-        waiting = [*starts, *(_own_sites() if self.folder is None else _sites_of(self.folder))]
-        found: dict[str, _Searched] = {}
-        for folder in map(os.path.abspath, waiting):  # the loop goes on with what is added meanwhile
-            if folder not in found:
-                names = listed(folder)
-                is_packages = os.path.basename(folder).endswith("-packages") and os.path.isdir(folder)
-                is_site = is_packages or any(name.endswith(".dist-info") for name in names)
-                path_files = tuple(name for name in names if is_site and name.endswith(".pth"))
-                found[folder] = _Searched(folder, is_site, path_files)
-                for name in path_files:
-                    waiting.extend(_lines_of(folder, name))
-        return list(found.values())
-
-    @cached_property
     def sites(self) -> list[str]:
-        """The folders with metadata."""
-        return [each.path for each in self.searched if each.is_site]
+        """The folders with metadata of distributions, and those that may get some."""
+        return [
+            folder
+            for folder in search_path()
+            if folder.endswith("-packages") or any(name.endswith(".dist-info") for name in listed(folder))
+        ]
 
     @cached_property
     def others(self) -> list[str]:
         """The folders without metadata."""
-        return [each.path for each in self.searched if not each.is_site and os.path.isdir(each.path)]
-
-    def looked_at(self) -> list[str]:
-        """All that decides which libraries there are: folders, which may not exist, and path files."""
-        found = [] if self.folder is None else [os.path.join(self.folder, name) for name in ("Lib", "lib", "lib64")]
-        for each in self.searched:
-            found += [each.path, *(os.path.join(each.path, name) for name in each.path_files)]
-        return found
+        return [folder for folder in search_path() if folder not in self.sites]
 
     @cached_property
     def declaring(self) -> Mapping[str, list[str]]:
         """The top-level modules of libraries that may make TensorClasses, each with the folders that it is imported from."""
-        places: dict[str, dict[str, None]] = {}
+        places: dict[str, list[str]] = {}
         for site in self.sites:
-            for top, root in _declaring(site):
-                places.setdefault(top, {})[root] = None
-        return {top: list(folders) for top, folders in places.items()}
+            for top in {*_declaring(site)}:
+                places.setdefault(top, []).append(site)
+        return places
 
     def may_declare(self, top: str) -> bool:
         """True if a top-level module may hold declarations: one of a library that says so, or in a folder without metadata."""
         if top in sys.stdlib_module_names or top in OWN_PACKAGES:
             return False
-        return top in self.declaring or any(top in self.stems_in(folder) for folder in self.others)
+        return top in self.declaring or bool(self.places(top))
+
+    def places(self, top: str) -> list[str]:
+        """The folders without metadata that have a top-level module, or the one that an editable installation maps it to."""
+        found = [folder for folder in self.others if top in self.stems_in(folder)]
+        if found or any(top in self.stems_in(folder) for folder in self.sites):
+            return found
+        finders = [each for each in sys.meta_path if "editable" in getattr(each, "__module__", "")]
+        specs = [spec for finder in finders if (spec := finder.find_spec(top, None)) is not None]
+        files = [(spec.origin, spec.submodule_search_locations) for spec in specs if spec.origin is not None]
+        return [os.path.dirname(os.path.dirname(path) if is_package else path) for path, is_package in files]
 
     def stems_in(self, folder: str) -> frozenset[str]:
         """The modules that a folder may have: packages, sources, stubs and compiled modules, from one listing."""
@@ -129,9 +107,8 @@ class Libraries:
         # Behind the roots: a module of the project may hide one of Python's.
         if top not in sys.stdlib_module_names and top not in OWN_PACKAGES:
             yield from self._environment.declaring.get(top, ())
-            for folder in self._environment.others:
-                if top in stems_in(folder) and self._mentions(os.path.join(folder, top)):
-                    yield folder
+            places = self._environment.places(top)
+            yield from (folder for folder in places if self._mentions(os.path.join(folder, top)))
 
     def has(self, module: str, root: str) -> bool:
         """True if a module seems to exist at all: compiled modules, libraries that do not declare, and namespace packages too."""
@@ -141,7 +118,7 @@ class Libraries:
             return True
         stems_in, declaring = self._environment.stems_in, self._environment.declaring.get(top, ())
         own = (root, *self._roots, *declaring)
-        others = (*self._environment.others, *self._environment.sites)
+        others = (*self._environment.places(top), *self._environment.sites)
         if rest and not declaring and not any(top in stems_in(folder) for folder in own):
             # What is inside a library that does not declare is its own affair.
             return any(top in stems_in(folder) for folder in others)
@@ -179,8 +156,8 @@ class ModuleFile(NamedTuple):
 class Installed:
     """All libraries of an environment, whether they declare or not."""
 
-    def __init__(self, environment: str | None = None) -> None:
-        self._environment = Environment(environment)
+    def __init__(self) -> None:
+        self._environment = Environment()
         self._found: dict[str, ModuleFile | None] = {}
 
     def find(self, module: str) -> ModuleFile | None:
@@ -227,16 +204,11 @@ class Installed:
 
     def version(self, module: str) -> str:
         """The version of the distribution that a module belongs to; empty where the metadata does not say."""
+        from importlib.metadata import distributions
+
         top = module.partition(".")[0]
-        root = self._root(top) or ""
-        entries = [name for name in listed(root) if name.endswith(".dist-info")]
-        # The folder of most distributions is called like their module.
-        entries.sort(key=lambda name: _normal(name.partition("-")[0]) != _normal(top))
-        for entry in entries:
-            record = b"\n" + _data(os.path.join(root, entry, "RECORD"))
-            if _normal(entry.partition("-")[0]) == _normal(top) or f"\n{top}/".encode() in record:
-                return entry.removesuffix(".dist-info").partition("-")[2]
-        return ""
+        found = distributions(name=top, path=[self._root(top) or ""])
+        return next((each.version for each in found), "")
 
     def _root(self, top: str) -> str | None:
         """The folder that a top-level module is imported from."""
@@ -255,31 +227,8 @@ def module_in(root: str, module: str) -> Module | None:
     return None
 
 
-def _own_sites() -> list[str]:
-    """The `site-packages` of the running interpreter, with those of the user and of the system if they are in use."""
-    import site
-
-    folders = site.getsitepackages()
-    return [site.getusersitepackages(), *folders] if site.ENABLE_USER_SITE else folders
-
-
-def _sites_of(environment: str) -> list[str]:
-    """The `site-packages` of a virtual environment."""
-    found = [os.path.join(environment, "Lib", "site-packages")]
-    for library in ("lib", "lib64"):
-        folder = os.path.join(environment, library)
-        found += [os.path.join(folder, name, "site-packages") for name in listed(folder) if name.startswith("python")]
-    return list(dict.fromkeys(os.path.realpath(folder) for folder in found))
-
-
-def _lines_of(site: str, name: str) -> list[str]:
-    """The folders that a path file adds. A line that imports is code: which folders it adds, only running it would tell."""
-    lines = [line.strip() for line in _text(os.path.join(site, name)).splitlines()]
-    return [os.path.join(site, line) for line in lines if line and not re.match(r"#|import\s", line)]
-
-
-def _declaring(site: str) -> Iterator[tuple[str, str]]:
-    """The top-level modules of the libraries in a folder that depend on qten-gen, also through others, with their roots."""
+def _declaring(site: str) -> Iterator[str]:
+    """The top-level modules of the libraries in a folder that depend on qten-gen, also through others."""
     heads = {name: _head(os.path.join(site, name, "METADATA")) for name in listed(site) if name.endswith(".dist-info")}
     if not any(b"qten" in head.lower() for name, head in heads.items() if not name.lower().startswith("qten_gen-")):
         return  # most environments; the rest takes longer
@@ -299,36 +248,14 @@ def _declaring(site: str) -> Iterator[tuple[str, str]]:
         yield from _tops(site, folders[name])
 
 
-def _tops(site: str, entry: str) -> Iterator[tuple[str, str]]:
-    """The top-level modules that a distribution installs, editable ones included."""
-    for line in _text(os.path.join(site, entry, "RECORD")).splitlines():
+def _tops(site: str, entry: str) -> Iterator[str]:
+    """The top-level modules that a distribution installs."""
+    for line in _data(os.path.join(site, entry, "RECORD")).decode("utf-8", "replace").splitlines():
         path = line.partition(",")[0].strip('"')
         top, _, rest = path.partition("/")
-        if not rest and top.endswith(".pth"):
-            for root in map(os.path.abspath, _lines_of(site, top)):
-                yield from ((name.partition(".")[0], root) for name in listed(root))
-        elif not rest and "editable" in top and top.endswith(".py"):
-            yield from _mapped(_text(os.path.join(site, top)))
         stem = top.removesuffix("-stubs") if rest else top.removesuffix(".pyi").removesuffix(".py")
         if stem.isidentifier():
-            yield stem, site
-
-
-def _mapped(finder: str) -> Iterator[tuple[str, str]]:
-    """The top-level modules in the finder of an editable installation, as setuptools and `editables` write it."""
-    match = re.search(r"(?m)^MAPPING\b[^=\n]*=\s*(\{.*\})", finder)
-    try:
-        mapping = ast.literal_eval(match[1]) if match is not None else {}
-    except (ValueError, SyntaxError):
-        mapping = {}
-    pairs = list(mapping.items()) if isinstance(mapping, dict) else []
-    pairs += re.findall(r"map_module\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]", finder)
-    for module, path in pairs:
-        if isinstance(module, str) and isinstance(path, str):
-            folder = os.path.dirname(path) if os.path.basename(path).startswith("__init__.py") else path
-            for _ in module.split("."):
-                folder = os.path.dirname(folder)
-            yield module.partition(".")[0], folder
+            yield stem
 
 
 def listed(folder: str) -> list[str]:
@@ -337,10 +264,6 @@ def listed(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError:
         return []
-
-
-def _text(path: str) -> str:
-    return _data(path).decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _data(path: str, size: int = -1) -> bytes:

@@ -3,6 +3,9 @@
 from functools import cache
 from os.path import basename, split
 
+NO_OUTPUT = b"\0"
+"""Stands for the bytes of what is no output: qten-gen writes no such file, and none that is empty."""
+
 OUTPUT_SUFFIXES = ("_qten.py", "_qten.pyi")
 
 

@@ -2,7 +2,10 @@
 
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable
+
+from .output_names import NO_OUTPUT
 
 
 def display_path(path: str) -> str:
@@ -90,8 +93,9 @@ def read_regular(path: str, size: int = -1) -> bytes:
         return file.read(size)
 
 
-NO_OUTPUT = b"\0"
-"""Stands for the bytes of what is no output: qten-gen writes no such file, and none that is empty."""
+def search_path() -> tuple[str, ...]:
+    """The folders that Python searches for modules, without the one of the script that runs."""
+    return tuple(map(os.path.abspath, sys.path if sys.flags.safe_path else sys.path[1:]))
 
 
 def read_output(path: str) -> bytes:

@@ -68,8 +68,9 @@ class ProjectState(NamedTuple):
     """The stale targets whose outputs are as the last run left them, with what it recorded."""
     stale: tuple[str, ...] = ()
     """Targets whose outputs have to be planned."""
+    lost: Mapping[str, bytes] = {}
+    """Generated files that no source has any more."""
     failures: tuple[Failure, ...] = ()
-
     has_same_places: bool = False
     """True if each source has the place among the others that it had in the last run."""
 
@@ -102,7 +103,7 @@ def torn_sources(state: ProjectState, reader: Reader | None) -> list[str]:
 def project_state(
     files: ProjectFiles,
     root: str,
-    config: Config | None = None,
+    config: Config,
     parse: Parse | None = None,
     unsaved: Mapping[str, bytes] = {},
     previous: Cache | None = None,
@@ -127,7 +128,6 @@ def project_state(
     edited: dict[str, bytes] = {}
     unreadable: list[Failure] = []
     names: dict[str, str] = {}
-    config = config or Config()
     dependencies = Dependencies(config)
     more: Mapping[str, Source] = files.sources
     graph: SourceGraph | None = None
@@ -152,11 +152,9 @@ def project_state(
         more = dependencies.missing(origins, scans, modules)
         files = files._replace(sources={**files.sources, **more})
         graph = _graph(files, records, modules, undeclared)
-        graph = graph._replace(
-            # Without settings, files that are not listed may import any of these.
-            imported=frozenset(origins) if config.root is None else graph.imported,
-            unresolved=dependencies.unresolved(origins, scans, outside, modules),
-        )
+        graph = graph._replace(unresolved=dependencies.unresolved(origins, scans, outside, modules))
+        if not config.has_file:  # files elsewhere may import any of these
+            graph = graph._replace(imported=frozenset(origins))
     made = graph
     parsed = {
         path: previous.parsed[name]
@@ -269,8 +267,12 @@ def _with_targets(state: ProjectState, changed: set[str], edited: Collection[str
             stale.append(path)
             if known is not None:
                 rendered[path] = known
-    failures = (*_unlistable(state.files), *state.failures, *_shadowed_declarations(state.files))
-    return state._replace(fresh=fresh, rendered=rendered, stale=tuple(stale), failures=failures)
+    unlistable = [Failure(display_path(path), problem) for path, problem in state.files.unlistable.items()]
+    failures = [*unlistable, *state.failures]
+    lost, shadowed = _unclaimed(state, fresh, {*stale, *(failure.path for failure in failures)})
+    return state._replace(
+        fresh=fresh, rendered=rendered, stale=tuple(stale), lost=lost, failures=(*failures, *shadowed)
+    )
 
 
 def _place(path: str, roots: Mapping[str, str], graph: SourceGraph) -> str:
@@ -324,33 +326,30 @@ def _verified_outputs(
     return verified if verified.keys() == recorded.keys() else None
 
 
-def _unlistable(files: ProjectFiles) -> Iterator[Failure]:
-    for folder, reason in files.unlistable.items():
-        yield Failure(display_path(folder), f"cannot read it: {reason}")
+def _unclaimed(
+    state: ProjectState, fresh: Mapping[str, FreshRecord], claimed: Collection[str]
+) -> tuple[dict[str, bytes], list[Failure]]:
+    """Generated files whose source is gone or declares nothing, and failures for declarations under the names of outputs.
 
-
-def _shadowed_declarations(files: ProjectFiles) -> Iterator[Failure]:
-    """Failures for files with declarations that have the name of a generated file, so that nothing is generated for them."""
-    for path in files.outputs:
-        if path.endswith(".py") and source_of(path) not in files.sources:
-            data = read_output(path)
-            found = scan(data, Origin("", ""))
-            if found.mentions and found.derives and read_header(data) is None:
-                yield Failure(path, "it contains declarations, but has the name of a generated file; rename it")
-
-
-def orphans(state: ProjectState) -> dict[str, bytes]:
-    """Generated files whose source no longer exists or declares anything. Those of stale sources are left to the plan."""
-    found = {}
-    kept = {*state.stale, *(failure.path for failure in state.failures)}
+    The outputs of `claimed` sources are left to the plan.
+    """
+    lost: dict[str, bytes] = {}
+    failures: list[Failure] = []
     for path in state.files.outputs:
         source = source_of(path)
-        recorded = state.fresh[source].outputs if source in state.fresh else {}
-        if source not in kept and name_of(path) not in recorded:
-            data = read_output(path)
-            if is_ours(path, data):
-                found[path] = data
-    return found
+        is_claimed = source in claimed or (source in fresh and name_of(path) in fresh[source].outputs)
+        # A source that may declare something has an error for what stands in the way of its outputs.
+        if is_claimed and (source not in state.records or state.records[source].scan.mentions):
+            continue
+        data = read_output(path)
+        if is_ours(path, data):
+            lost.update({} if is_claimed else {path: data})
+        elif path.endswith(".py") and read_header(data) is None:
+            found = scan(data, Origin("", ""))
+            if found.mentions and found.derives:
+                problem = "it contains declarations, but has the name of a generated file; rename it"
+                failures.append(Failure(path, problem))
+    return lost, failures
 
 
 def save(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .apply import is_temporary
 from .cache import Stat
-from .config import ConfigError, Settings
+from .config import ConfigError, section_in
 from .output_names import is_output, source_of
 from .paths import relative_to
 
@@ -46,41 +46,28 @@ class Walk:
     Links to folders are not followed, so no loop is possible. A folder in which another project begins is not entered.
     """
 
-    def __init__(self, excluded: Exclusion, root: str | None, settings: Settings) -> None:
+    def __init__(self, excluded: Exclusion) -> None:
         self.files: dict[str, Stat] = {}
         """Sources and outputs."""
         self.folders: set[str] = set()
         """The folders that were listed with all that is below them."""
         self.unreadable: dict[str, str] = {}
-        """Folders and files that could not be examined, with the system's reason."""
-        self.others: list[str] = []
-        """Folders in which another project begins."""
-        self.members: list[str] = []
-        """Folders with a `pyproject.toml` that has no settings, so that they belong to the project around them."""
+        """Folders and files that could not be examined, and folders in which another project begins, with the problem."""
         self.unlisted: set[str] = set()
         """Folders that were not entered and modules that were left out, which an import may lead to all the same."""
         self.leftovers: list[str] = []
         """Files that have the name of a temporary file of a run."""
         self._excluded = excluded
         self._has_patterns = bool(excluded.names or excluded.paths)
-        self._root = root
-        self._settings = settings
         self._here = os.getcwd()
 
-    def enter(self, start: str, deep: bool = True, packages: bool = False) -> None:
-        """List a folder and, if `deep`, all folders below it; with `packages`, those that have an `__init__.py`."""
+    def enter(self, start: str) -> None:
+        """List a folder and all folders below it."""
         waiting = [start]
         while waiting:
             folder = waiting.pop()
-            if folder in self.folders:
-                continue
-            below = self._list(folder, is_start=folder == start, deep=deep or folder != start)
-            if packages and folder == start:
-                others = [path for path in below if not os.path.isfile(os.path.join(path, "__init__.py"))]
-                self.unlisted.update(others)
-                below = [path for path in below if path not in others]
-            if deep or packages:
-                waiting.extend(below)
+            if folder not in self.folders:
+                waiting.extend(self._list(folder, is_start=folder == start))
 
     def look(self, paths: Iterable[str]) -> None:
         """Add those of the paths that exist. Links and folders named like an output are added, to be reported and kept."""
@@ -94,29 +81,28 @@ class Walk:
         except FileNotFoundError:
             return
         except OSError as error:
-            self.unreadable[path] = error.strerror or str(error)
+            self.unreadable[path] = f"cannot read it: {error.strerror or error}"
             return
         if generated or stat.S_ISREG(status.st_mode):
             self.files[path] = Stat.of(status)
 
-    def _list(self, folder: str, is_start: bool, deep: bool) -> list[str]:
+    def _list(self, folder: str, is_start: bool) -> list[str]:
         """List one folder, and return the folders in it that a walk enters."""
         try:
             with os.scandir(folder) as scanned:
                 entries = list(scanned)
         except OSError as error:
             if is_start or not isinstance(error, FileNotFoundError):
-                self.unreadable[folder] = error.strerror or str(error)
+                self.unreadable[folder] = f"cannot read it: {error.strerror or error}"
             return []
         names = {entry.name for entry in entries}
-        if deep and "pyvenv.cfg" in names:  # a virtual environment, whatever its name
+        if "pyvenv.cfg" in names:  # a virtual environment, whatever its name
             return []
-        if "pyproject.toml" in names and not is_start and self._is_other(folder):
-            self.others.append(folder)
+        if "pyproject.toml" in names and not is_start and _begins_project(folder):
+            self.unreadable[folder] = "it is a project of its own; run qten-gen for it alone, or list it in exclude"
             self.unlisted.add(folder)
             return []
-        if deep:
-            self.folders.add(folder)
+        self.folders.add(folder)
         prefix = "" if folder == "." else os.path.join(folder, "")
         found: list[str] = []
         for entry in entries:
@@ -140,16 +126,13 @@ class Walk:
         """True if a pattern excludes a file. Outputs go with their source, whatever a pattern says of their own names."""
         return self._excluded(folder, source_of(name) if is_output(name) else name)
 
-    def _is_other(self, folder: str) -> bool:
-        """True if another project begins in a folder that has a `pyproject.toml`. Otherwise the folder is noted as a member."""
-        try:
-            config = self._settings.of(folder)
-        except ConfigError:
-            return True  # its mistake is reported by a run that includes it
-        if config.root == self._root:
-            self.members.append(folder)
-            return False
-        return True
+
+def _begins_project(folder: str) -> bool:
+    """True if another project begins in a folder that has a `pyproject.toml`."""
+    try:
+        return section_in(folder) is not None
+    except ConfigError:
+        return True  # its mistake is reported by a run for it
 
 
 def _status(path: str, entry: "os.DirEntry[str] | None", generated: bool) -> os.stat_result:

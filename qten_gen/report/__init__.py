@@ -22,7 +22,6 @@ class StaleFile(NamedTuple):
     """The file that it is generated from."""
     state: str
     """`stale`, `missing` or `orphan`."""
-    reason: str
 
     @property
     def shown_at(self) -> str:
@@ -31,10 +30,9 @@ class StaleFile(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """`shop/model_qten.py is stale: field mask of Batch changed`."""
+        """`shop/model_qten.py is stale`."""
         words = {"stale": "is stale", "missing": "is missing", "orphan": "is to be removed"}
-        why = "" if self.state == "missing" and self.reason == "new" else f": {self.reason}"
-        return f"{visible(self.path)} {words[self.state]}{why}"
+        return f"{visible(self.path)} {words[self.state]}"
 
 
 def report(

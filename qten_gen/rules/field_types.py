@@ -257,6 +257,9 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
         return "combines PerItem with another type", "write one PerItem[...] with the union inside the brackets"
     if field.kind is FieldKind.PER_ITEM and any(_holds_tensors(member, context) for member in present):
         return "has a tensor for each item", "stack the tensors into one Tensor"
+    if any(member.name == language.RAGGED for member in present):
+        unfit = "has no rows of a Tensor or a TensorClass" if len(present) == 1 else "combines Ragged with another type"
+        return None if field.kind is FieldKind.RAGGED else (unfit, "write Ragged[Tensor], or Ragged of a TensorClass")
     if tensors and len(tensors) < len(present):
         return "combines a tensor with another type", "write Tensor; a number becomes a tensor"
     if len(nested) > 1 or (nested and len(nested) < len(present)):

@@ -239,8 +239,7 @@ that use specifiers, and classes that something was generated for. It also repor
 when the file was generated.
 
 qten-gen looks for a module as Python does: beside the file and below its source roots, in the project's folder, and in the
-libraries of the environment that it runs in, which it reads as text. Run it in the environment of your program, or name
-that in the settings.
+libraries of the environment that it runs in, which it reads as text. Run it in the environment of your program.
 
 Example:
 
@@ -253,9 +252,9 @@ Example:
 -class Wider(Net):
 -          ^^^
 -    scale: nn.Parameter = param("width", initializer=nn.init.ones_)
-+# pyproject.toml: where the libraries of the program are installed
++# pyproject.toml: where the modules are that the program imports
 +[tool.qten-gen]
-+environment = ".venv"
++source-roots = ["src", "../shop_models/src"]
 """,
     ),
     Rule(

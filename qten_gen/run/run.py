@@ -9,17 +9,17 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..common.header import digest
 from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
 from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
-from ..project.config import Config, Settings
-from ..project.files import Listed, Part, PathError, discover, parts
+from ..project.config import Config
+from ..project.files import Listed, PathError, Project, discover
 from ..project.output_names import outputs_of, source_of
-from ..project.paths import read_output
+from ..project.paths import read_output, search_path
 
 if TYPE_CHECKING:
     from ..generate.plan import Plan
@@ -43,66 +43,43 @@ class Outcome(NamedTuple):
     blocked: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     crashes: tuple[Crash, ...] = ()
-    reasons: Mapping[str, str] = {}
-    """Why the changed outputs are out of date, by path, if a run is asked for that."""
 
 
-def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True, explains: bool = False) -> Outcome:
-    """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
-
-    Paths of several projects are generated one project after the other, each with its own settings.
+def run(project: Project, writes: bool = True) -> Outcome:
+    """Generate the code for the declarations of a project below its paths. With `writes` off, change no file.
 
     Raises:
-        PathError: A path does not exist, is not a Python source, or changes again and again during the run.
-        ConfigError: The settings of a project cannot be used.
+        PathError: A source changes again and again during the run.
     """
-    settings = settings or Settings()
     # The cache and the parser create many objects that live to the end. Looking for garbage among them takes long.
     collects = gc.isenabled()
     gc.disable()
     try:
-        outcomes = [_run_part(part, settings, writes, explains) for part in parts(paths, settings)]
+        return _run(project, writes)
     finally:
         if collects:
             gc.enable()
-    return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
-
-
-def _together(outcomes: Sequence[Outcome]) -> Outcome:
-    """The findings and changes of several runs."""
-    return Outcome(
-        sources=sum(item.sources for item in outcomes),
-        up_to_date=sum(item.up_to_date for item in outcomes),
-        changes=tuple(change for item in outcomes for change in item.changes),
-        diagnostics=tuple(
-            sorted((found for item in outcomes for found in item.diagnostics), key=lambda item: item.order)
-        ),
-        blocked=tuple(path for item in outcomes for path in item.blocked),
-        failures=tuple(dict.fromkeys(failure for item in outcomes for failure in item.failures)),
-        crashes=tuple(crash for item in outcomes for crash in item.crashes),
-        reasons={path: reason for item in outcomes for path, reason in item.reasons.items()},
-    )
 
 
 class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: Part, settings: Settings, writes: bool, explains: bool) -> Outcome:
-    """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
-    path = ""
+def _run(project: Project, writes: bool) -> Outcome:
+    """Generate the code. If a source changes meanwhile, begin again."""
+    path, config = "", project.config
     for _ in range(_ATTEMPTS):
         try:
-            outcome = _attempt(part, writes, explains)
+            outcome = _attempt(project, writes)
         except _Changed as changed:
             path = str(changed)
-            part = part._replace(files=discover(part.paths, part.config, settings))
+            project = project._replace(files=discover(project.paths, config))
         else:
-            if not outcome.diagnostics or not (part.config.severity or part.config.per_file_ignores):
+            if not outcome.diagnostics or not (config.severity or config.per_file_ignores):
                 return outcome
             from ..project.judging import judged
 
-            return outcome._replace(diagnostics=judged(outcome.diagnostics, part.config))
+            return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
     raise PathError(f"{path} changed while qten-gen was reading it; run qten-gen again")
 
 
@@ -121,7 +98,7 @@ def parse(data: bytes, path: str, origin: Origin) -> tuple[str, bytes | None]:
     return parsed_source(data, path, origin)
 
 
-def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str] = frozenset()) -> Outcome:
+def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozenset()) -> Outcome:
     """Generate the code for the files of one project, as they are now.
 
     The next run does not read a source that nothing was generated for in this one. So a source that was read only because of its
@@ -130,33 +107,30 @@ def _attempt(part: Part, writes: bool, explains: bool, undeclared: frozenset[str
     Raises:
         _Changed: A source has changed since the files were listed.
     """
-    began, root = time.time_ns(), os.path.abspath(part.cache)
-    listed = Listed.of(part.files, part.config, part.paths)
+    began, root = time.time_ns(), os.path.abspath(project.config.root)
+    listed = Listed.of(project.files, project.config, project.paths)
     seen = None if undeclared else last_seen(root, listed.names)
     if seen is not None and seen.files == listed.files:
-        targets = sum(source.target for source in part.files.sources.values())
+        targets = sum(source.target for source in project.files.sources.values())
         return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
-    from ..project.stale import orphans, project_state, save
+    from ..project.stale import project_state, save
 
-    state = project_state(part.files, root, part.config, parse, undeclared=undeclared, has_same_names=seen is not None)
+    state = project_state(
+        project.files, root, project.config, parse, undeclared=undeclared, has_same_names=seen is not None
+    )
     if writes:
-        remove_leftovers(part.files.leftovers)
-    lost = orphans(state)
-    if not (state.stale or lost):
-        save(state, state.fresh, None, _seen(state, part.config, listed, began, seen))
+        remove_leftovers(project.files.leftovers)
+    if not (state.stale or state.lost):
+        save(state, state.fresh, None, _seen(state, project.config, listed, began, seen))
         return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
-    planned, readings, existing = _planned(state, lost)
+    planned, readings, existing = _planned(state)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
     found = {path for path in losing if not state.graph.scans[path].mentions} - undeclared
     if found:
-        return _attempt(part._replace(files=state.files), writes, explains, undeclared | found)
+        return _attempt(project._replace(files=state.files), writes, undeclared | found)
     outcome, pending = _written(state, planned, existing, writes)
-    if explains and outcome.changes:
-        from .reasons import reasons
-
-        outcome = outcome._replace(reasons=reasons(outcome.changes, state))
     found_now = {**state.fresh, **_fresh_now(state, planned, pending)}
-    save(state, found_now, readings, _seen(state, part.config, listed._replace(files=""), began, seen))
+    save(state, found_now, readings, _seen(state, project.config, listed._replace(files=""), began, seen))
     return outcome
 
 
@@ -170,16 +144,14 @@ def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last:
         began: When it began, in nanoseconds. What has changed just before may change again without another time.
         last: What the last run has seen.
     """
-    files, root = state.files, config.root
+    files = state.files
     if last is None or not state.has_same_places:
-        if root is None:
-            return None
         from ..project.libraries import Environment
 
-        environment = Environment(None if config.environment is None else os.path.join(root, config.environment))
-        if not _is_closed(state, config, root, environment):
+        environment = Environment()
+        if not _is_closed(state, config, environment):
             return None
-        surroundings = {path: status_of(path) for path in environment.looked_at()}
+        surroundings = {path: status_of(path) for path in search_path()}
         if any(max(status.modified, status.changed) >= began - cache.COARSE_CLOCK for status in surroundings.values()):
             return None  # what was installed meanwhile, this run need not have found
     else:
@@ -196,10 +168,12 @@ def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last:
     )
 
 
-def _is_closed(state: ProjectState, config: Config, root: str, environment: Environment) -> bool:
+def _is_closed(state: ProjectState, config: Config, environment: Environment) -> bool:
     """True if the places of files depend on nothing that a run does not list: no library, and nothing that is left out."""
     files, graph = state.files, state.graph
-    if graph.unresolved or files.leftovers or files.others or any(each.outside for each in files.sources.values()):
+    if not config.has_file:
+        return False
+    if graph.unresolved or files.leftovers or any(each.outside for each in files.sources.values()):
         return False
     imported = {name.partition(".")[0] for found in graph.scans.values() for name in found.imports}
     own = {origin.module.partition(".")[0] for origin in graph.origins.values()}
@@ -210,7 +184,7 @@ def _is_closed(state: ProjectState, config: Config, root: str, environment: Envi
     imports = {name for found in graph.scans.values() for name in found.imports} if hidden else set[str]()
     if any(not hidden.isdisjoint(name.split(".")) for name in imports):
         return False
-    return all(f"{folder}{os.sep}".startswith(os.path.join(root, "")) for folder in config.import_roots)
+    return all(f"{folder}{os.sep}".startswith(os.path.join(config.root, "")) for folder in config.import_roots)
 
 
 def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:
@@ -225,45 +199,22 @@ def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:
         raise _Changed(path)
 
 
-def _planned(state: ProjectState, lost: Mapping[str, bytes]) -> tuple[Plan, Readings, Mapping[str, bytes]]:
+def _planned(state: ProjectState) -> tuple[Plan, Readings, Mapping[str, bytes]]:
     """The plan for the stale targets, with the reader that it took and the outputs that exist.
 
-    The `lost` outputs, which no source has any more, are removed in it.
+    The outputs that no source has any more are removed in it.
     """
     from ..generate.plan import plan
 
     readings = open_readings(state)
     readings.sound = {path: record.lookups for path, record in state.fresh.items()}
-    existing = _Outputs(output for path in state.stale for output in outputs_of(path) if output in state.files.outputs)
+    outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
+    existing = {path: read_output(path) for path in outputs}
     rendered = {path: record.fingerprint for path, record in state.rendered.items()}
     planned = plan(readings.sources, existing, state.stale, state.graph, readings, rendered)
     _refuse_changed(state, readings)
-    planned.outputs.update(dict.fromkeys(lost))
-    return planned, readings, {**existing.read, **lost}
-
-
-class _Outputs(Mapping[str, bytes]):
-    """The bytes of outputs, read when they are asked for."""
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._paths = frozenset(paths)
-        self.read: dict[str, bytes] = {}
-
-    def __getitem__(self, path: str) -> bytes:
-        if path not in self._paths:
-            raise KeyError(path)
-        if path not in self.read:
-            self.read[path] = read_output(path)
-        return self.read[path]
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._paths
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
+    planned.outputs.update(dict.fromkeys(state.lost))
+    return planned, readings, {**existing, **state.lost}
 
 
 def _written(

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .tensorclass.fields.tensor import part_optional as part_optional
     from .tensorclass.fields.tensor import put_optional as put_optional
     from .tensorclass.fields.tensor import zip_optional as zip_optional
+    from .tensorclass.ragged import Ragged as Ragged
 
     _V = TypeVar("_V")
 
@@ -88,6 +89,7 @@ else:
         "module.construction": "construct from_declaration",
         "tensorclass.fields.nested": "join_nested match_nested nested part_nested put_nested zip_nested",
         "tensorclass.fields.tensor": "join_optional match_optional number part_optional put_optional zip_optional",
+        "tensorclass.ragged": "Ragged",
         "tensorclass.fields.static": "PLAIN cast_static same static",
     }
     """What some kinds of fields and of modules call, by the file that is imported when generated code first names it."""

@@ -40,3 +40,9 @@ from .tensorclass.fields.per_item import part_items as part_items
 from .tensorclass.fields.per_item import per_item as per_item
 from .tensorclass.fields.per_item import put_items as put_items
 from .tensorclass.fields.per_item import rearrange_items as rearrange_items
+from .tensorclass.fields.ragged import join_ragged as join_ragged
+from .tensorclass.fields.ragged import part_ragged as part_ragged
+from .tensorclass.fields.ragged import put_ragged as put_ragged
+from .tensorclass.fields.ragged import ragged as ragged
+from .tensorclass.fields.ragged import rearrange_ragged as rearrange_ragged
+from .tensorclass.fields.ragged import zip_ragged as zip_ragged

@@ -5,6 +5,7 @@ from .attributes import NoOtherAttribute as NoOtherAttribute
 from .calls import DeclaredCall as DeclaredCall
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
+from .ragged import RaggedField as RaggedField
 from .slots import BatchSizeField as BatchSizeField
 from .slots import DeviceField as DeviceField
 from .slots import LockField as LockField
@@ -20,4 +21,5 @@ __all__ = [
     "NoOtherAttribute",
     "Operations",
     "PerItemField",
+    "RaggedField",
 ]

@@ -177,20 +177,3 @@ class Interop(Stored):
             TypeError: `source` is not a named tuple, a name is not a field, or a field without default is missing.
             ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
         """
-    @classmethod
-    def accepts(cls, features: Any) -> None:
-        """Check that the items of a data set have the fields of this class, without reading one.
-
-        >>> Batch.accepts({"tokens": torch.zeros(7, dtype=torch.int64)})
-        >>> Batch.accepts({"tokns": torch.zeros(7)})
-        Traceback (most recent call last):
-        ValueError: Batch.accepts: it has no field tokns; did you mean 'tokens'?; tokens is missing
-
-        Args:
-            features: `dataset.features` of Hugging Face, a schema of Arrow, or the first item as a mapping. The shapes are those of
-                one item, without batch dimensions.
-
-        Raises:
-            ValueError: a field without default is missing, there is no field of a name, or a shape or dtype does not fit; all that is
-                wrong stands in the message.
-        """

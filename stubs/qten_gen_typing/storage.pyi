@@ -1,13 +1,12 @@
 from collections import OrderedDict
 from collections.abc import Mapping
-from concurrent.futures import Future
-from typing import Any, Literal, TypeVar, Unpack, overload
+from typing import Any, Literal, TypeVar, overload
 
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.stored import Stored
-from qten_gen.runtime.tensorclass.storage.memory_map import PathLike, SaveKeywords
+from qten_gen.runtime.tensorclass.storage.memory_map import PathLike
 from qten_gen.runtime.tensorclass.storage.state_dict import D, NestedState
 
 T = TypeVar("T", bound="Storage")
@@ -15,24 +14,15 @@ T = TypeVar("T", bound="Storage")
 class Storage(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
 
-    @overload
     def memmap(
         self: T,
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        return_early: Literal[False] = False,
-        **keywords: Unpack[SaveKeywords],
-    ) -> T: ...
-    @overload
-    def memmap(
-        self: T,
-        prefix: PathLike | None = None,
-        copy_existing: bool = False,
-        *,
-        return_early: Literal[True],
-        **keywords: Unpack[SaveKeywords],
-    ) -> Future[T]:
+        num_threads: int = 0,
+        share_non_tensor: bool = False,
+        existsok: bool = True,
+    ) -> T:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
         >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
@@ -46,35 +36,23 @@ class Storage(Stored):
             prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
             copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
             num_threads: How many threads write.
-            return_early: Whether to return a future of the object at once.
             share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
             existsok: Whether a folder that holds an object may get this one.
-            allow_pickle: Whether static values that JSON cannot hold are pickled.
-            durable: Whether to wait until the disk has everything, so that it survives a loss of power too.
 
         Raises:
             TypeError: a static value has no form in JSON, or a tensor is none of plain bytes. Nothing is written then.
             ValueError: a tensor is saved elsewhere already.
             FileExistsError: the folder holds an object, and `existsok` is off.
         """
-    @overload
     def memmap_(
         self: T,
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        return_early: Literal[False] = False,
-        **keywords: Unpack[SaveKeywords],
-    ) -> T: ...
-    @overload
-    def memmap_(
-        self: T,
-        prefix: PathLike | None = None,
-        copy_existing: bool = False,
-        *,
-        return_early: Literal[True],
-        **keywords: Unpack[SaveKeywords],
-    ) -> Future[T]:
+        num_threads: int = 0,
+        share_non_tensor: bool = False,
+        existsok: bool = True,
+    ) -> T:
         """`memmap` in place: this object and its nested objects get the mapped tensors, and are locked.
 
         >>> batch = Batch(torch.arange(4), batch_size=4)
@@ -85,24 +63,15 @@ class Storage(Stored):
             RuntimeError: the object is locked, and not because it is a memory map; use `memmap`.
             FrozenInstanceError: the object is frozen; use `memmap`.
         """
-    @overload
     def memmap_like(
         self: T,
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        return_early: Literal[False] = False,
-        **keywords: Unpack[SaveKeywords],
-    ) -> T: ...
-    @overload
-    def memmap_like(
-        self: T,
-        prefix: PathLike | None = None,
-        copy_existing: bool = False,
-        *,
-        return_early: Literal[True],
-        **keywords: Unpack[SaveKeywords],
-    ) -> Future[T]:
+        num_threads: int = 0,
+        share_non_tensor: bool = False,
+        existsok: bool = True,
+    ) -> T:
         """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
 
         Where the file system can, the files take no room until they are written to. No element is read, so that an expanded object,
@@ -137,7 +106,7 @@ class Storage(Stored):
         >>> Batch(torch.arange(4), batch_size=4).memmap().is_memmap()
         True
         """
-    def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
+    def load_memmap_(self: T, prefix: PathLike) -> T:
         """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
 
         >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
@@ -148,24 +117,15 @@ class Storage(Stored):
             RuntimeError: the object is locked, and not because it is a memory map.
             FrozenInstanceError: it is frozen.
         """
-    @overload
     def save(
         self: T,
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        return_early: Literal[False] = False,
-        **keywords: Unpack[SaveKeywords],
-    ) -> T: ...
-    @overload
-    def save(
-        self: T,
-        prefix: PathLike | None = None,
-        copy_existing: bool = False,
-        *,
-        return_early: Literal[True],
-        **keywords: Unpack[SaveKeywords],
-    ) -> Future[T]:
+        num_threads: int = 0,
+        share_non_tensor: bool = False,
+        existsok: bool = True,
+    ) -> T:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
         >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
@@ -179,35 +139,23 @@ class Storage(Stored):
             prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
             copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
             num_threads: How many threads write.
-            return_early: Whether to return a future of the object at once.
             share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
             existsok: Whether a folder that holds an object may get this one.
-            allow_pickle: Whether static values that JSON cannot hold are pickled.
-            durable: Whether to wait until the disk has everything, so that it survives a loss of power too.
 
         Raises:
             TypeError: a static value has no form in JSON, or a tensor is none of plain bytes. Nothing is written then.
             ValueError: a tensor is saved elsewhere already.
             FileExistsError: the folder holds an object, and `existsok` is off.
         """
-    @overload
     def dumps(
         self: T,
         prefix: PathLike | None = None,
         copy_existing: bool = False,
         *,
-        return_early: Literal[False] = False,
-        **keywords: Unpack[SaveKeywords],
-    ) -> T: ...
-    @overload
-    def dumps(
-        self: T,
-        prefix: PathLike | None = None,
-        copy_existing: bool = False,
-        *,
-        return_early: Literal[True],
-        **keywords: Unpack[SaveKeywords],
-    ) -> Future[T]:
+        num_threads: int = 0,
+        share_non_tensor: bool = False,
+        existsok: bool = True,
+    ) -> T:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
         >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
@@ -221,18 +169,15 @@ class Storage(Stored):
             prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
             copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
             num_threads: How many threads write.
-            return_early: Whether to return a future of the object at once.
             share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
             existsok: Whether a folder that holds an object may get this one.
-            allow_pickle: Whether static values that JSON cannot hold are pickled.
-            durable: Whether to wait until the disk has everything, so that it survives a loss of power too.
 
         Raises:
             TypeError: a static value has no form in JSON, or a tensor is none of plain bytes. Nothing is written then.
             ValueError: a tensor is saved elsewhere already.
             FileExistsError: the folder holds an object, and `existsok` is off.
         """
-    def load_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
+    def load_(self: T, prefix: PathLike) -> T:
         """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
 
         >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
@@ -245,13 +190,7 @@ class Storage(Stored):
         """
     @classmethod
     def load_memmap(
-        cls: type[T],
-        prefix: PathLike,
-        device: DeviceLike = None,
-        non_blocking: bool = False,
-        *,
-        out: T | None = None,
-        allow_pickle: bool = False,
+        cls: type[T], prefix: PathLike, device: DeviceLike = None, non_blocking: bool = False, *, out: T | None = None
     ) -> T:
         """The object that a folder holds, whichever class saved it: fields are found by name and checked against this class.
 
@@ -269,7 +208,6 @@ class Storage(Stored):
                 the same holds of fake tensors.
             non_blocking: Whether to return before copies to the device are done.
             out: An object of this class that gets the tensors, static values and batch size, and is returned.
-            allow_pickle: Whether values that were pickled are read. A pickle can run any code.
 
         Raises:
             FileNotFoundError: the folder holds no object.
@@ -278,13 +216,7 @@ class Storage(Stored):
         """
     @classmethod
     def load(
-        cls: type[T],
-        prefix: PathLike,
-        device: DeviceLike = None,
-        non_blocking: bool = False,
-        *,
-        out: T | None = None,
-        allow_pickle: bool = False,
+        cls: type[T], prefix: PathLike, device: DeviceLike = None, non_blocking: bool = False, *, out: T | None = None
     ) -> T:
         """The object that a folder holds, whichever class saved it: fields are found by name and checked against this class.
 
@@ -302,7 +234,6 @@ class Storage(Stored):
                 the same holds of fake tensors.
             non_blocking: Whether to return before copies to the device are done.
             out: An object of this class that gets the tensors, static values and batch size, and is returned.
-            allow_pickle: Whether values that were pickled are read. A pickle can run any code.
 
         Raises:
             FileNotFoundError: the folder holds no object.
@@ -336,19 +267,16 @@ class Storage(Stored):
     def load_state_dict(
         self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False, from_flatten: bool = False
     ) -> T:
-        """Write the tensors of a state dict into those of this object, and take over its batch size and static values.
-
-        Where the batch size changes, the object gets new tensors instead, of its own dtypes and on its own devices.
+        """Write the tensors of a state dict into those of this object, and take over its static values and names.
 
         >>> state = Batch(torch.arange(2), batch_size=2).state_dict()
         >>> Batch(torch.zeros(2, dtype=torch.int64), batch_size=2).load_state_dict(state).tokens
         tensor([0, 1])
 
         Args:
-            state_dict: As `state_dict` returns it, nested or flat; a tensordict's too.
-            strict: Whether the names have to be the same, those of static values too where the dict has metadata of their
-                object; otherwise those that are on one side only are passed over.
-            assign: Whether the object gets the tensors themselves.
+            state_dict: As `state_dict` returns it, nested or flat.
+            strict: Whether the names have to be the same; otherwise names on one side only are passed over.
+            assign: Whether the object gets the tensors themselves, and with them another batch size.
             from_flatten: Changes nothing: which form the dict has is seen from its values.
 
         Returns:
@@ -361,7 +289,7 @@ class Storage(Stored):
                 an object gives.
             FrozenInstanceError: the object is frozen.
         """
-    def save_safetensors(self, path: PathLike, *, allow_pickle: bool = False) -> None:
+    def save_safetensors(self, path: PathLike) -> None:
         """Save an object in one file that every reader of safetensors understands: `tokens`, `point.position`.
 
         >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
@@ -371,14 +299,12 @@ class Storage(Stored):
 
         Args:
             path: The file.
-            allow_pickle: Whether static values that JSON cannot hold are pickled.
 
         Raises:
-            ImportError: safetensors is not installed.
             TypeError: a static value has no form in JSON, or a tensor is none of plain bytes.
         """
     @classmethod
-    def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> T:
+    def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None) -> T:
         """The object that `save_safetensors` saved, by whichever class: fields are found by name and checked against this one.
 
         >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
@@ -388,7 +314,6 @@ class Storage(Stored):
         Args:
             path: The file.
             device: Where to put the tensors.
-            allow_pickle: Whether values that were pickled are read. A pickle can run any code.
 
         Raises:
             ImportError: safetensors is not installed.

@@ -10,7 +10,7 @@ import transformers
 from torch import Tensor, nn
 
 from qten_gen import fake_mode, is_fake
-from qten_gen.large_models.fake.refusals import FakeTensorError
+from qten_gen.large_models.fake.fake_tensor import FakeTensorError
 
 from . import models
 

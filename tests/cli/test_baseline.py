@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.command import BROKEN, Command
+from tests.command import Command
 
 TWO = """
 import torch
@@ -18,15 +18,6 @@ class Net(nn.Module):
 
     def forward(self, x):
         return self.layers[0](x) * self.mask
-"""
-
-NUMBER = """
-from torch import Tensor
-from qten_gen import TensorClass
-
-class Batch(TensorClass):
-    x: Tensor
-    weight: float
 """
 
 
@@ -62,20 +53,6 @@ def test_a_baseline_means_the_same_from_every_folder(qten_gen: Command, monkeypa
     assert qten_gen("check", "--baseline", "../known.txt", ".").status == 0
 
 
-def test_the_generator_takes_a_baseline_too_and_generates_all_the_same(qten_gen: Command) -> None:
-    qten_gen.write("model.py", NUMBER)
-    assert qten_gen("--write-baseline", "known.txt").summary == "2 files written"
-    assert qten_gen.read("known.txt").startswith("model.py QG210 weight is annotated float")
-    assert qten_gen().summary == "2 files up to date; 1 warning"
-    assert qten_gen("--baseline", "known.txt").out.startswith("2 files up to date in ")
-
-
-def test_errors_are_never_in_a_baseline(qten_gen: Command) -> None:
-    qten_gen.write("model.py", BROKEN)
-    assert qten_gen("--write-baseline", "known.txt").status == 1
-    assert qten_gen.read("known.txt") == ""
-
-
 def test_a_baseline_that_is_not_there_is_a_mistake(qten_gen: Command) -> None:
     qten_gen.write("src/net.py", TWO)
     done = qten_gen("check", "--baseline", "known.txt", "src")
@@ -83,8 +60,3 @@ def test_a_baseline_that_is_not_there_is_a_mistake(qten_gen: Command) -> None:
         2,
         "error: cannot use the baseline known.txt: No such file or directory; --write-baseline writes it\n",
     )
-
-
-def test_a_watch_writes_no_baseline(qten_gen: Command) -> None:
-    done = qten_gen("--watch", "--write-baseline", "known.txt")
-    assert (done.status, done.err.splitlines()[0]) == (2, "error: --watch cannot be combined with --write-baseline")

@@ -47,8 +47,11 @@ def test_a_merge_conflict_in_a_generated_file_is_not_work_to_keep(qten_gen: Comm
     assert qten_gen.read("model_qten.py") == merged
 
 
-def test_a_declaration_under_the_name_of_a_generated_file_is_told_of(qten_gen: Command) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_declaration_under_the_name_of_a_generated_file_is_told_of(qten_gen: Command, beside: bool) -> None:
     qten_gen.write("batch_qten.py", BATCH)
+    if beside:
+        qten_gen.write("batch.py", "x = 1\n")
     result = qten_gen(".")
     assert (result.status, result.err) == (
         2,

@@ -9,7 +9,7 @@ import pytest
 from tests.command import BATCH
 
 NAMES = "json ast jinja2 tomllib libcst torch typing dataclasses filelock hashlib sitecustomize conftest model".split()
-COMMANDS = ["--fix", "check", "adopt --write"]
+COMMANDS = ["--verbose", "check", "adopt --write"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

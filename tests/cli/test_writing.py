@@ -77,9 +77,7 @@ def test_a_generated_file_behind_something_else_is_written_anew(qten_gen: Comman
     expected = [output.read_bytes() for output in outputs]
     for output in outputs:
         output.write_bytes(b"" if before is None else before + output.read_bytes())
-    checked = qten_gen("--check", "-v", "model.py")
-    why = "empty" if before is None else "something stands before its header"
-    assert (checked.status, checked.out.count(f"({why})")) == (1, 2)
+    assert qten_gen("--check", "model.py").summary == "2 files stale"
     assert qten_gen("model.py").summary == "2 files written"
     assert [output.read_bytes() for output in outputs] == expected
 
@@ -106,7 +104,8 @@ def test_a_link_under_the_name_of_an_output_is_never_written_through(qten_gen: C
     outside = qten_gen.write("elsewhere.py", "mine = True\n")
     qten_gen.write("src/model.py", BATCH)
     (qten_gen.folder / "src/model_qten.py").symlink_to(outside)
-    assert qten_gen("src").status == 1
+    result = qten_gen("src")
+    assert (result.status, "model_qten.py exists and is a link, or cannot be read\n" in result.out) == (1, True)
     assert outside.read_text() == "mine = True\n"
 
 

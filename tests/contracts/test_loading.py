@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import subprocess
 import sys
 import time
@@ -14,8 +13,6 @@ import pytest
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from torch.distributed.checkpoint import state_dict_saver
-from torch.distributed.checkpoint.filesystem import FileSystemWriter
 
 from qten_gen import Module, ModuleList, compare, fake_mode, param, submodule
 from qten_gen.common.state_names import FileTensor
@@ -41,44 +38,12 @@ def safetensors(states: dict[str, Tensor], folder: Path) -> Path:
     return folder / "model.safetensors"
 
 
-def torch_file(states: dict[str, Tensor], folder: Path) -> Path:
-    torch.save({"epoch": 3, "optimizer": {"lr": 0.1}, "model": states}, folder / "model.pt")
-    return folder / "model.pt"
-
-
-def parameters(states: dict[str, Tensor], folder: Path) -> Path:
-    torch.save({name: torch.nn.Parameter(value, False) for name, value in states.items()}, folder / "model.pt")
-    return folder / "model.pt"
-
-
-def distributed(states: dict[str, Tensor], folder: Path) -> Path:
-    state_dict_saver.save({**states}, storage_writer=FileSystemWriter(folder), no_dist=True)
-    return folder
-
-
-FORMATS: list[Callable[[dict[str, Tensor], Path], Path]] = [safetensors, index, torch_file, parameters, distributed]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("save", FORMATS)
+@pytest.mark.parametrize("save", [safetensors, index])
 def test_a_header_has_names_shapes_and_dtypes(save: Callable[[dict[str, Tensor], Path], Path], tmp_path: Path) -> None:
     found = header(str(save(STATES, tmp_path)))
     assert {name: (each.dtype, each.shape) for name, each in found.items()} == {
         name: (name, "[2, 3]") for name in STATES
     }
-
-
-def test_nothing_that_a_pickle_names_runs(tmp_path: Path) -> None:
-    class Evil:
-        def __reduce__(self) -> tuple[object, ...]:
-            return exec, (f"open({str(tmp_path / 'ran')!r}, 'w')",)
-
-    torch.save({"a": torch.zeros(2), "b": Evil()}, tmp_path / "model.pt")
-    (tmp_path / ".metadata").write_bytes(pickle.dumps(Evil()))
-    assert list(header(str(tmp_path / "model.pt"))) == ["a"]
-    with pytest.raises(HeaderError):
-        header(str(tmp_path / ".metadata"))
-    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(
@@ -96,7 +61,10 @@ def test_another_file_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(content)
     with pytest.raises(HeaderError):
         header(str(tmp_path / "model.safetensors"))
-    with pytest.raises(HeaderError, match="has no model.safetensors"):
+    torch.save(STATES, tmp_path / "model.pt")
+    with pytest.raises(HeaderError, match=r"for one of torch, qten_gen.compare\(model"):
+        header(str(tmp_path / "model.pt"))
+    with pytest.raises(HeaderError, match="has neither a model.safetensors"):
         header(str(tmp_path.parent))
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Size, Tensor, nn
 
+from qten_gen import Ragged
 from qten_gen.model import ConfigDecl, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl
 from qten_gen.model.array_shapes import DTYPES, AxisKind, UnreadableShape, read_axes
 from qten_gen.runtime.declaring.declared_class import DeclaredClass
@@ -52,15 +53,26 @@ def _value(field: FieldDecl, batch_size: tuple[int, ...]) -> object:
             return 1
         case FieldKind.PER_ITEM:
             return _per_item(batch_size)
-        case FieldKind.NESTED if field.optional:
+        case FieldKind.NESTED | FieldKind.RAGGED if field.optional:
             return None
         case FieldKind.NESTED:
-            home, _, name = next(n for n in field.type.mentioned if n.rpartition(".")[2] == field.nested).rpartition(
-                "."
+            return tensorclass_object(_class_of(field), batch_size)
+        case FieldKind.RAGGED:
+            lengths = torch.arange(Size(batch_size).numel()).view(batch_size)
+            total = int(lengths.sum())
+            return Ragged(
+                _tensor(field, (total,)) if field.nested is None else tensorclass_object(_class_of(field), (total,)),
+                lengths,
             )
-            return tensorclass_object(vars(sys.modules[home])[name], batch_size)
         case FieldKind.STATIC:
             return "3" if field.cast in ("str", None) else b"3" if field.cast == "bytes" else 3
+
+
+def _class_of(field: FieldDecl) -> type:
+    """The class of the objects that a field holds."""
+    home, _, name = next(n for n in field.type.mentioned if n.rpartition(".")[2] == field.nested).rpartition(".")
+    found: type = vars(sys.modules[home])[name]
+    return found
 
 
 def _per_item(batch_size: tuple[int, ...]) -> object:

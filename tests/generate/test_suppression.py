@@ -190,15 +190,5 @@ def test_a_comment_counts_in_a_class_of_a_function_too(folder: Path) -> None:
     assert importlib.import_module("local_known").make()
 
 
-def test_a_class_statement_refuses_the_second_mistake_that_the_command_reports(folder: Path) -> None:
-    known = "    one: nn.ReLU = submodule(nn.ReLU, inplac=True)  # qten-gen: ignore[QG320]\n"
-    (folder / "twice.py").write_text(
-        f"{HEAD}class Net(Module):\n{known}    two: nn.ReLU = submodule(nn.ReLU, inplac=True)\n"
-    )
-    assert len(plan({"twice.py": (folder / "twice.py").read_bytes()}, {}).diagnostics) == 1
-    with pytest.raises(DeclarationError, match="QG320"):
-        importlib.import_module("twice")
-
-
 def test_a_comment_for_the_check_of_plain_classes_is_not_reported() -> None:
     assert found("class Plain:\n    x = 1  # qten-gen: ignore[QG501] made by load()\n") == []

@@ -267,8 +267,8 @@ def test_names_of_temporary_files_of_the_cache_cannot_be_guessed(
         return original(path, mode, **keywords)  # type: ignore[call-overload] # the arguments of open
 
     monkeypatch.setattr("builtins.open", noted)
-    cache.write(".", "one", b"text")
-    cache.write(".", "one", b"text")
+    cache.save(".", cache.Cache(lines=(b"", b"1")), None)
+    cache.save(".", cache.Cache(lines=(b"", b"1")), None)
     (first, mode), (second, _) = opened
     assert first != second and mode == "xb"
 

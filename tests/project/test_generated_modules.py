@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from qten_gen.project import libraries
 from tests.command import Command
 from tests.fresh_process import run
 from tests.project.installed import Environment
@@ -110,10 +111,12 @@ BORDERS = ["project", "source root", "library", "library without generated files
 
 @pytest.mark.parametrize("border", BORDERS)
 def test_a_generated_module_means_its_declarations(
-    qten_gen: Command, tmp_path_factory: pytest.TempPathFactory, border: str
+    qten_gen: Command, tmp_path_factory: pytest.TempPathFactory, border: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path_factory.mktemp("shapes")
     settings = _write_shapes(qten_gen, folder, border)
+    if border.startswith("library"):
+        monkeypatch.setattr(libraries, "search_path", lambda: [str(_root(qten_gen, folder, border))])
     qten_gen.write("pyproject.toml", f"[tool.qten-gen]\n{settings}")
     qten_gen.write("app/__init__.py", "")
     names = []
@@ -185,7 +188,7 @@ def _write_shapes(qten_gen: Command, folder: Path, border: str) -> str:
     if border == "source root":
         return f'source-roots = [".", "{folder}"]\n'
     Environment(folder / "environment").metadata("shapes", list(SHAPES))
-    return f'environment = "{folder / "environment"}"\n'
+    return ""
 
 
 def _root(qten_gen: Command, folder: Path, border: str) -> Path:

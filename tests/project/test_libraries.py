@@ -3,24 +3,29 @@
 import os
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
-from qten_gen.project import cache, paths, stale
+from qten_gen.project import cache, libraries, paths, stale
 from tests.command import Command
 from tests.project.installed import MODEL, NETS, Environment
 
 
 @pytest.fixture
-def environment(qten_gen: Command, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment that the settings of the project name, and a project that uses a library."""
-    folder = tmp_path_factory.mktemp("environment")
-    qten_gen.write("pyproject.toml", f'[tool.qten-gen]\nenvironment = "{folder}"\n')
+def environment(
+    qten_gen: Command, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Environment:
+    """An environment in the place of the one that runs, and a project that uses a library."""
+    found = Environment(tmp_path_factory.mktemp("environment"))
+    monkeypatch.setattr(libraries, "search_path", lambda: [str(found.site)])
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("app/__init__.py", "")
     qten_gen.write("app/model.py", MODEL)
-    return Environment(folder)
+    return found
 
 
 def is_right(qten_gen: Command) -> bool:
@@ -52,40 +57,26 @@ def test_stubs_of_a_distribution_of_their_own_are_read(qten_gen: Command, enviro
     assert generated(qten_gen)
 
 
-def test_an_editable_library_is_found_by_its_path_file(
-    qten_gen: Command, environment: Environment, tmp_path_factory: pytest.TempPathFactory
+@pytest.mark.parametrize("way", ["path file", "finder"])
+def test_an_editable_library_is_found(
+    qten_gen: Command, environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    source = tmp_path_factory.mktemp("source")
     environment.install()
+    source = tmp_path / "source"
+    source.mkdir()
     (environment.site / "shop_models").rename(source / "shop_models")
-    environment.write("_shop_models.pth", f"{source}\n")
-    environment.metadata("shop-models", ["_shop_models.pth"])
-    assert generated(qten_gen)
 
+    class Finder:
+        __module__ = "__editable___shop_models_1_0_finder"
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (
-            "__editable___shop_models_1_0_finder.py",
-            "import sys\nMAPPING: dict[str, str] = {{'shop_models': '{0}'}}\nNAMESPACES = {{}}\n",
-        ),
-        (
-            "_editable_impl_shop_models.py",
-            "from editables.redirector import RedirectingFinder as F\nF.install()\n"
-            "F.map_module('shop_models', '{0}/__init__.py')\n",
-        ),
-    ],
-)
-def test_an_editable_library_is_found_by_its_finder(
-    qten_gen: Command, environment: Environment, tmp_path_factory: pytest.TempPathFactory, name: str, text: str
-) -> None:
-    source = tmp_path_factory.mktemp("source")
-    environment.install()
-    (environment.site / "shop_models").rename(source / "shop_models")
-    environment.write(name, text.format(source / "shop_models"))
-    environment.write("shop_models.pth", f"import {name[:-3]}\n")
-    environment.metadata("shop-models", [name, "shop_models.pth"])
+        @staticmethod
+        def find_spec(name: str, path: object) -> ModuleSpec | None:
+            return spec_from_file_location(name, source / name / "__init__.py") if name == "shop_models" else None
+
+    if way == "finder":
+        monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
+    else:  # which Python reads when it starts
+        monkeypatch.setattr(libraries, "search_path", lambda: [str(environment.site), str(source)])
     assert generated(qten_gen)
 
 
@@ -205,7 +196,6 @@ def test_a_library_with_declarations_is_used_from_a_wheel(tmp_path: Path) -> Non
         '[tool.hatch.build.targets.wheel]\npackages = ["shop_models"]\n',
         library / "shop_models/__init__.py": "from .nets import Net as Net, Point as Point\n",
         library / "shop_models/nets.py": NETS.replace("\n    ", "\n").strip() + "\n",
-        app / "pyproject.toml": '[tool.qten-gen]\nenvironment = "../env"\n',
         app / "app/__init__.py": "",
         app / "app/model.py": MODEL.replace("\n    ", "\n").strip() + "\n",
     }.items():

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import RLock, get_ident, local
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import NoReturn, ParamSpec, TypeVar, cast
 from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..fake.arguments import is_emulated
+from ..fake.arguments import is_emulated, tensors
 from ..fake.context import is_fake
+from ..fake.fake_tensor import HANDING_ON, Fake, attribute, own_attributes
 from ..fake.mode import FakeMode
-from ..fake.refusals import has_no_memory
-from ..sharding.agreement import check_agreement, description
-from ..sharding.placements import chosen
-from .errors import DeferredError, caller
-from .python_functions import PythonFunctions, own_attributes
-from .recording import Recorder
+from .errors import DeferredError, caller, refused
+from .recording import PythonFunctions, Recorder
 from .references import replace_tensors
-
-if TYPE_CHECKING:
-    from torch.distributed.device_mesh import DeviceMesh
-
-    from ..sharding.placements import Placements
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+HANDING_ON.update((__name__, Recorder.__module__))
 _CALL = "call materialize_tensor or materialize_module first"
 
 
@@ -40,6 +33,9 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
 
     Its tensors can be computed with only while the program that makes them is recorded: nothing would carry it out later.
     """
+
+    draws_for_nobody = False
+    """Initialisers have to do what they do: either that is recorded, or it is an error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,13 +57,14 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
         if self.recorder.working_thread != get_ident():
-            raise self._out_of_sight(func)
+            raise self.out_of_sight(func)
         device = (kwargs or {}).get("device")
         if isinstance(device, torch.device) and is_emulated(device):
             torch.empty(0, device=device)  # raises what the constructor would raise
-        return super().__torch_dispatch__(func, types, args, kwargs)
+        given = [each for each in tensors((*args, *(kwargs or {}).values())) if isinstance(each, FakeTensor)]
+        return self.computed(func, types, args, kwargs or {}, given)
 
-    def _out_of_sight(self, what: object) -> DeferredError:
+    def out_of_sight(self, what: object) -> DeferredError:
         if self.is_recording:
             why = (
                 "where deferred_init cannot record it: in another thread, with modes switched off, or by a tensor subclass; "
@@ -79,30 +76,31 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
             f"{_CALL}, or, if a cache kept it, clear the cache"
         )
 
-    @property
-    def draws_for_nobody(self) -> bool:
-        """Initialisers have to do what they do: either that is recorded, or it is an error."""
-        return False
+    def from_tensor(self, tensor: Tensor, *args: object, **kwargs: object) -> NoReturn:
+        """Called for `tensor.data = real`, where that is not recorded."""
+        raise self.out_of_sight("`tensor.data = value`")
 
-    def check_use(self, tensor: Tensor, what: str, is_kept: bool) -> None:
-        """Raise if the tensor has its values already, in another object, or if nothing would carry over what is changed."""
-        if real_of(tensor) is not None:
-            raise DeferredError(
-                f"{caller()[0]}: {what} was used on a deferred tensor that is materialized by now; the module has another tensor"
-                " in its place; make optimizers and lists of parameters after materialize_module, or ask materialize_tensor"
-                " for the tensor"
-            )
-        if not is_kept and not self.is_recording:
-            raise self._out_of_sight(what)
+    def without_memory(self, what: str) -> DeferredError:
+        """The error about something that needs memory, which the tensor gets when it is materialized."""
+        if not self.is_recording:
+            return DeferredError(f"{caller()[0]}: {what} needs the memory of a tensor that deferred_init made; {_CALL}")
+        why = "a deferred tensor has no memory yet"
+        instead = "do it after the module is materialized; for numbers take item(), tolist() or torch.from_numpy(array)"
+        return refused(what, why, instead)
 
-    def without_memory(self, what: str, instead: str) -> RuntimeError:
-        """The error about memory, which the tensor gets when it is materialized."""
-        return has_no_memory(what, instead if self.is_recording else f"it was made by deferred_init: {_CALL}")
+    def shown(self, tensor: Tensor, kind: str = "deferred") -> str:
+        """While the program runs, its own prints show the values, as they do where it is not deferred."""
+        if _THREAD.mode is not self or self.recorder.working_thread is not None:
+            return super().shown(tensor, kind)
+        with _disable_current_modes():
+            value = self.recorder.value(tensor).requires_grad_(tensor.requires_grad)
+            return f"{repr(value)[:-1]}, {kind}=True)"
 
     def keep_track_of(self, fakes: Iterable[Tensor]) -> None:
         """Note the deferred tensors that the program returned, and which of them have to be made at once."""
         for fake in fakes:
             slot = self.recorder.slot(fake)
+            fake.__class__ = Deferred
             self.pending[slot.index] = fake
             self._of_storage.setdefault(slot.storage, []).append(slot.index)
         for operation in self.recorder.tape.operations:
@@ -110,11 +108,8 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
                 joined = operation.storages.union(*(self._graphs.get(each, ()) for each in operation.storages))
                 self._graphs |= dict.fromkeys(joined, joined)
 
-    def materialize(self, fakes: Iterable[Tensor], kept: Callable[[Tensor, Tensor], Tensor] | None = None) -> None:
-        """Make the values of deferred tensors; each fake has its real tensor as `real` afterwards.
-
-        `kept` is called with each fake tensor and its values, and returns what takes its place.
-        """
+    def materialize(self, fakes: Iterable[Tensor]) -> None:
+        """Make the values of deferred tensors; each fake has its real tensor as `real` afterwards."""
         if _THREAD.mode is self:
             return
         slot = self.recorder.slot
@@ -127,7 +122,7 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
             values = self.recorder.tape.values([slot(fake) for fake in wanted.values()])
             for index, value in zip(list(wanted), values, strict=True):
                 fake = wanted[index]
-                vars(fake)["real"] = _with_attributes_of(fake, value if kept is None else kept(fake, value))
+                vars(fake)["real"] = _with_attributes_of(fake, value)
                 self.pending.pop(index, None)
             for fake in wanted.values():
                 gradient = _gradient_of(fake)
@@ -141,6 +136,42 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         storage = self.recorder.slot(fake).storage
         slots = [index for each in self._graphs.get(storage, {storage}) for index in self._of_storage.get(each, ())]
         return {index: other for index in slots if (other := self.pending.get(index)) is not None}
+
+
+class Deferred(Fake):
+    """A tensor that deferred_init has returned. What is no operation, and would be lost on it, is an error."""
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        tensor = args[0] if args else None
+        if func in _LOST and isinstance(tensor, cls) and real_of(tensor) is not None:
+            raise DeferredError(
+                f"{caller()[0]}: {_LOST[func]} was used on a deferred tensor that is materialized by now; the module has another"
+                " tensor in its place; make optimizers and lists of parameters after materialize_module, or ask"
+                " materialize_tensor for the tensor"
+            )
+        if func in _CONVERSIONS and isinstance(tensor, cls):
+            raise cast(DeferredMode, tensor.fake_mode).out_of_sight(f"{getattr(func, '__name__', func)}()")
+        return super().__torch_function__(func, types, args, kwargs)
+
+
+_CONVERSIONS = {Tensor.to, Tensor.float, Tensor.half, Tensor.double, Tensor.bfloat16, Tensor.cpu}
+"""These are no operations where they have nothing to do."""
+_LOST: dict[object, str] = {
+    attribute("data", "__set__"): "`tensor.data = value`",
+    attribute("grad"): "tensor.grad",
+    attribute("grad", "__set__"): "`tensor.grad = value`",
+    attribute("requires_grad", "__set__"): "`tensor.requires_grad = value`",
+    Tensor.requires_grad_: "requires_grad_()",
+    Tensor.register_hook: "register_hook()",
+    Tensor.register_post_accumulate_grad_hook: "register_post_accumulate_grad_hook()",
+}
 
 
 class _Thread(local):
@@ -290,9 +321,6 @@ def materialize_module(
     module: nn.Module,
     buffers_only: bool = False,
     check_fn: Callable[[nn.Module], bool] | None = None,
-    *,
-    mesh: DeviceMesh | None = None,
-    placements: Placements | None = None,
 ) -> None:
     """Give a module that deferred_init made its values, in place.
 
@@ -310,22 +338,16 @@ def materialize_module(
         buffers_only: Leave parameters as they are.
         check_fn: Is called with the module and each module below it. Where it returns False, the tensors that belong to that
             module itself stay deferred.
-        mesh: Makes each parameter and buffer a DTensor on this mesh. A process computes one tensor after the other, with random
-            numbers of the whole, and keeps its part: it needs memory for its parts and for the largest tensor.
-        placements: How each tensor is placed on the mesh, by qualified name or pattern; replicated where none is given.
 
     Raises:
-        TypeError: `module` is not a module, or there are placements without a mesh.
-        ValueError: A tensor of the module is fake and was not made by deferred_init, the placements do not fit, or the processes
-            of the mesh do not have the same model and the same random numbers.
+        TypeError: `module` is not a module.
+        ValueError: A tensor of the module is fake and was not made by deferred_init.
         Exception: What an operation of the constructor raises when it is carried out; then nothing has changed.
     """
     if not isinstance(module, nn.Module):
         raise TypeError(
             f"materialize_module expected a module, got {type(module).__name__}; use materialize_tensor for a tensor"
         )
-    if placements is not None and mesh is None:
-        raise TypeError("materialize_module(): placements are on a mesh; give mesh= too")
     every = list(module.modules())
     holders = [vars(part) for part in reversed(every) if check_fn is None or check_fn(part)]
     others: dict[int, object] = {id(part): part for part in every}
@@ -335,11 +357,8 @@ def materialize_module(
     by_mode: dict[DeferredMode, list[Tensor]] = {}
     for fake in wanted:
         by_mode.setdefault(_mode(fake), []).append(fake)
-    kept = None if mesh is None else _kept_parts(module, by_mode, mesh, placements)
     for mode, fakes in by_mode.items():
-        # On a mesh one after the other, so that only one is whole at a time.
-        for some in [fakes] if kept is None else [[fake] for fake in fakes]:
-            mode.materialize(some, kept)
+        mode.materialize(fakes)
     ids = set(map(id, wanted))
 
     def real(tensor: Tensor) -> Tensor:
@@ -371,50 +390,3 @@ def _mode(fake: Tensor) -> DeferredMode:
             "make it by deferred_init instead of in fake_mode"
         )
     return found
-
-
-def _kept_parts(
-    module: nn.Module, by_mode: Mapping[DeferredMode, Sequence[Tensor]], mesh: DeviceMesh, placements: Placements | None
-) -> Callable[[Tensor, Tensor], Tensor]:
-    """A function that gives the part of each tensor which a process keeps, from a deferred tensor and its values.
-
-    All processes of the mesh have to call this. Tensors in other attributes than parameters and buffers stay plain.
-    """
-    wanted = {id(fake) for fakes in by_mode.values() for fake in fakes}
-    names: dict[int, list[str]] = {}
-    tensors: dict[str, Tensor] = {}
-    memories: dict[int, str] = {}
-    parameters = module.named_parameters(remove_duplicate=False)
-    for name, tensor in (*parameters, *module.named_buffers(remove_duplicate=False)):
-        if id(tensor) in wanted:
-            names.setdefault(id(tensor), []).append(name)
-            first = names[id(tensor)][0]
-            tensors.setdefault(first, tensor)
-            other = memories.setdefault(tensor.untyped_storage()._cdata, first)
-            if other != first:
-                raise ValueError(
-                    f"materialize_module(): {name} shares memory with {other}, and cannot be placed on a mesh"
-                )
-    placed = chosen({found[0]: found for found in names.values()}, tensors, mesh, placements)
-    check_agreement([*description(tensors, placed), *_starts(by_mode)], [mesh])
-    of_fake = {id(tensor): placed[name] for name, tensor in tensors.items()}
-
-    def kept(fake: Tensor, value: Tensor) -> Tensor:
-        where = of_fake.get(id(fake))
-        if where is None:
-            return value
-        from torch.distributed.tensor import distribute_tensor
-
-        # Without a source each process cuts out its own part. A copy lets go of the whole.
-        made: Tensor = distribute_tensor(value.detach(), mesh, where, src_data_rank=None).clone()
-        return nn.Parameter(made, fake.requires_grad) if isinstance(fake, nn.Parameter) else made
-
-    return kept
-
-
-def _starts(modes: Iterable[DeferredMode]) -> Iterator[str]:
-    """Where the random numbers of recordings start, which has to be the same in all processes, as after `torch.manual_seed`."""
-    for index, state in enumerate(state for mode in modes for state in mode.recorder.streams.given):
-        digest = hashlib.blake2b(state.numpy().tobytes(), digest_size=4).hexdigest()
-        seed = int.from_bytes(state[:8].numpy().tobytes(), "little")
-        yield f"torch.manual_seed({seed}), state {index}: {digest}"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import copy
-import functools
-import os
 import sys
-from types import CodeType, FrameType
+from types import FrameType
 from typing import NamedTuple, cast
 
-import torch
 from torch import Tensor, nn
+
+from ..fake.arguments import LIBRARIES
 
 
 class DeferredError(RuntimeError):
@@ -33,13 +30,6 @@ def refused(what: object, why: str, instead: str = "do it after the module is ma
     return DeferredError(f"{caller()[0]}: deferred_init cannot record {what}: {why}; {instead}")
 
 
-_LIBRARIES = (
-    os.path.dirname(torch.__file__) + os.sep,
-    os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep,
-    *(cast(str, module.__file__) for module in (contextlib, copy, functools)),
-)
-"""The folders of torch and of this package, and what calls functions for others: their lines are not the user's."""
-
 _MAKING = nn.Parameter.__new__.__code__
 """The constructor that makes a tensor object of a class which only its frame tells. Hashes of code are slow."""
 
@@ -53,17 +43,7 @@ def caller() -> tuple[Place, type[Tensor] | None]:
         code = frame.f_code
         if code is _MAKING and made is None:
             made = cast("type[Tensor]", frame.f_locals["cls"])
-        if not code.co_filename.startswith(_LIBRARIES):
+        if not code.co_filename.startswith(LIBRARIES):
             return Place(code.co_filename, frame.f_lineno), made
         outermost, frame = frame, frame.f_back
     return Place(outermost.f_code.co_filename, outermost.f_lineno), made  # type: ignore[union-attr] # there is always a frame
-
-
-def is_inside(functions: tuple[CodeType, ...]) -> bool:
-    """Whether one of the functions is being called, within the libraries."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
-        if frame.f_code in functions:
-            return True
-        frame = frame.f_back
-    return False

@@ -1,15 +1,14 @@
 """Recording: what a program does with fake tensors, operation by operation.
 
 `Recorder` is a mode above the fake mode of its tensors. It hands operations on fake tensors to that mode, and notes them on its
-tape. Operations on real tensors alone run as they are, at once.
+tape. Operations on real tensors alone run as they are, at once. `PythonFunctions` does the same for what is not an operation.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
-from typing import TypeVar, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -22,15 +21,16 @@ from torch._subclasses.fake_tensor import (
     in_kernel_invocation_manager,
 )
 from torch._utils import _rebuild_tensor
+from torch.nn.parameter import is_lazy
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from ..fake.arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS, tensors, written_arguments
-from ..fake.mode import FakeMode
-from .errors import DeferredError, caller, is_inside, refused
+from ..fake.arguments import is_called_by, tensors, written
+from ..fake.fake_tensor import Fake, attribute, become_fake
+from ..fake.mode import FakeMode, makes_lazy
+from .errors import DeferredError, caller, refused
 from .streams import Streams
 from .tape import Draw, Operation, Outside, Slot, Tape, default_generator
-
-T = TypeVar("T")
 
 _aten = torch.ops.aten
 _CHECKS = {_aten._linalg_check_errors.default, _aten._assert_async.default, _aten._assert_async.msg}
@@ -42,26 +42,18 @@ _SET = {
 }
 """Operators that let a tensor look at a storage, and those that take a tensor instead."""
 
-_NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
-_UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
-
 _FILLING = {_aten.fill_.Scalar, _aten.normal_.default, _aten.uniform_.default, _aten.zero_.default}
 """Operators that fill the tensor that they are given with numbers. Its looks stay."""
 
-_MAKING = {
-    *(_aten.empty.memory_format, _aten.full.default, _aten.ones.default, _aten.zeros.default),
-    *(_aten.rand.default, _aten.randn.default),
-}
+_MAKING = {_aten.empty.memory_format, _aten.full.default, _aten.ones.default, _aten.randn.default, _aten.zeros.default}
 """Operators that make a tensor of a size that they are given."""
 
-_OF_ONE_TENSOR = {
-    *(_aten.clone.default, _aten.detach.default, _aten.expand.default, _aten.select.int, _aten.slice.Tensor),
-    *(_aten.t.default, _aten.transpose.int, _aten.unsqueeze.default, _aten.view.default),
-}
+_OF_ONE_TENSOR = {_aten.clone.default, _aten.detach.default, _aten.select.int, _aten.slice.Tensor, _aten.view.default}
 """Operators on one tensor whose rules for meta tensors are all that a fake tensor needs: the device stays."""
 
 _CPU = torch.device("cpu")
-_META = torch.device("meta")
+_NO_RULE = "torch runs it on memory, and has no rule for fake tensors"
+_NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
@@ -74,8 +66,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         self.streams = Streams(self.tape)
         self.working_thread: int | None = None
         """The thread that records an operation at this moment."""
-        self.arrays: list[tuple[weakref.ref[object], Tensor, Slot]] = []
-        """Arrays of NumPy that the program got, each with a tensor in its memory, and the slot whose values they are."""
         self._slots: dict[int, tuple[tuple[object, ...], Slot]] = {}
         """What a tensor looked like last, by the address of its C++ object, which moves with the content when two are swapped."""
         self._storages: dict[int, torch.UntypedStorage] = {}
@@ -86,7 +76,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         self._count = 0
 
     def is_mine(self, tensor: object) -> bool:
-        """Whether a tensor is a fake of this recording; one of another recording is refused."""
+        """True for a fake tensor of this recording; one of another recording is refused."""
         if not isinstance(tensor, FakeTensor):
             return False
         if tensor.fake_mode is not self.mode:
@@ -114,12 +104,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """The values of a fake tensor as the program would have them now."""
         return self.tape.values([self.slot(tensor)])[0]
 
-    def made_as(self, parameter: nn.Parameter) -> type[nn.Parameter]:
-        """The class that the program made a parameter of."""
-        slot = self.slot(parameter)
-        made = (each.made_as for each in self.tape.operations if slot in each.results and each.made_as is not None)
-        return cast("type[nn.Parameter]", next(made, nn.Parameter))
-
     def __torch_dispatch__(
         self,
         func: OpOverload,
@@ -141,7 +125,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """Run an operation on real tensors now, also where it reads fake ones; or record it."""
         given = list(tensors((*args, *kwargs.values())))
         mine = [tensor for tensor in given if self.is_mine(tensor)]
-        changed = list(_changed(func, args, kwargs))
+        changed = [tensor for _, tensor in written(func, args, kwargs)]
         real = [tensor for tensor in changed if not isinstance(tensor, FakeTensor)]
         if real or (given and not mine):
             if func is _aten.lift_fresh.default and given[0].untyped_storage().resizable():
@@ -151,10 +135,12 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
                 raise refused(func, "it draws random numbers for a tensor from outside")
             if len(real) < len(changed):
                 raise refused(func, "it writes into a tensor from outside and into one that has no values yet")
-            self._keep_values_of(real)
             return self._now(func, args, kwargs)
-        if func is _aten.empty.memory_format and args[0] == [0] and is_inside(_UNINITIALIZED):
+        if makes_lazy(func, args):
             return func(*args, **kwargs)
+        if any(isinstance(value, torch.UntypedStorage | torch.TypedStorage) for value in args):
+            func, args, kwargs = *self._set_to_tensor(func, args), {}
+            mine = cast("list[Tensor]", list(tensors(args)))
         return self._record(func, mine, changed, args, kwargs)
 
     def _record(
@@ -170,25 +156,21 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
             why = "Python does not call the `__init__` of its class on a deferred tensor"
             raise refused(made_as.__name__, why, "set attributes in `__new__`, or on an nn.Parameter")
-        if any(isinstance(value, torch.UntypedStorage | torch.TypedStorage) for value in args):
-            func, args = self._set_to_tensor(func, args)
-            return self._record(func, [*tensors(args)], changed, args, {})
         reads = [self.slot(tensor) for tensor in mine]
-        before = {tensor._cdata: (self._slots[tensor._cdata]) for tensor in mine}
+        before = {tensor._cdata: self._slots[tensor._cdata] for tensor in mine}
         writes = {_address(tensor) for tensor in changed}
         noted = [self._noted(value) for value in args]
         noted_kwargs = {name: self._noted(value) for name, value in kwargs.items()}
         if func in _CHECKS:
             return self._now(func, args, kwargs)
         draws = torch.Tag.nondeterministic_seeded in func.tags
-        if any(map(_is_expanded, changed)):
-            # Raises what eager raises, which rules for fake tensors do not. All draws do, and must not be made here.
-            self._now(*((_aten.neg_.default, changed, {}) if draws else (func, args, kwargs)))
         try:
             found = self._fake_result(func, args, kwargs)
         except RuntimeError as error:
             # A custom operator without a rule for fake tensors says so in words alone.
             needs = isinstance(error, _NEEDS_VALUES) or isinstance(error.__context__, _NEEDS_VALUES)
+            if str(error).startswith("Could not run"):
+                raise refused(func, _NO_RULE, "do it after the module is materialized") from error
             if not needs and "There was no fake impl registered" not in str(error):
                 raise
             if draws:
@@ -205,8 +187,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             noted_kwargs |= {"dtype": results[0].dtype} if "dtype" in named else {}
             noted_kwargs |= {"device": cast(FakeTensor, results[0]).fake_device} if "device" in named else {}
         entered = [self._enter(tensor, before.get(tensor._cdata)) for tensor in results]
-        draw = self._draw(kwargs, cast(FakeTensor, (results or mine)[0]).fake_device) if draws else None
         by_autograd = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+        if func is not _aten.detach.default:
+            made_as = None
+        elif made_as is not None:
+            vars(results[0])["made_as"] = made_as
         self.tape.append(
             Operation(
                 index=len(self.tape.operations),
@@ -216,34 +201,26 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
                 reads=reads,
                 results=entered,
                 writes=writes,
-                draw=draw,
+                draw=self._draw(kwargs, cast(FakeTensor, (results or mine)[0]).fake_device) if draws else None,
                 differentiable=[
                     slot for slot, tensor in zip(reads, mine, strict=True) if by_autograd and tensor.requires_grad
                 ],
-                made_as=made_as if func is _aten.detach.default else None,
+                made_as=made_as,
                 place=place,
             )
         )
-        for array, values, slot in self.arrays:
-            if array() is not None and slot.storage in writes:
-                with torch.no_grad(), _disable_current_modes():
-                    values.detach().copy_(self.tape.values([slot])[0])
         return found
 
     def _fake_result(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         """The results of an operation on fake tensors. The commonest ones are not worth a call of the mode."""
-        if func in _FILLING:
-            tensor = cast(Tensor, args[0])
-            if tensor.is_contiguous() and tensor.is_floating_point():
-                return tensor
+        if func in _FILLING and (tensor := cast(Tensor, args[0])).is_contiguous() and tensor.is_floating_point():
+            return tensor
         if func in _OF_ONE_TENSOR:
             with in_kernel_invocation_manager(self.mode):
                 meta = func(*args, **kwargs)
-            device = cast(FakeTensor, args[0]).fake_device
-            return self.mode.fake_tensor_converter.from_meta_and_device(self.mode, meta, device)
+            return Fake(self.mode, meta, cast(FakeTensor, args[0]).fake_device)
         if func in _MAKING and kwargs.get("device") in (None, _CPU) and kwargs.get("layout") in (None, torch.strided):
-            meta = func(*args, **{**kwargs, "device": _META, "pin_memory": False})
-            return self.mode.fake_tensor_converter.from_meta_and_device(self.mode, meta, _CPU)
+            return Fake(self.mode, func(*args, **{**kwargs, "device": "meta", "pin_memory": False}), _CPU)
         return self.mode.__torch_dispatch__(func, (), args, kwargs)
 
     def _enter(self, tensor: Tensor, before: tuple[tuple[object, ...], Slot] | None) -> Slot:
@@ -267,7 +244,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
     def _set_to_tensor(self, func: OpOverload, args: Sequence[object]) -> tuple[OpOverload, Sequence[object]]:
         """How a tensor of a file is set to its storage, as an operation on a constant tensor; tensors may share a storage."""
         # Nothing but `torch.load` has the storages of its tensors.
-        if func not in _SET or not is_inside((_rebuild_tensor.__code__,)):
+        if func not in _SET or not is_called_by((_rebuild_tensor.__code__,)):
             raise refused(func, "it takes the memory of a tensor itself", "pass the tensor")
         tensor, storage, *geometry = args
         assert isinstance(tensor, Tensor) and isinstance(storage, torch.UntypedStorage)
@@ -281,17 +258,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """A fake tensor that gets the values of a real one, in memory of its own."""
         with _disable_current_modes():
             meta = torch.empty_strided(real.size(), real.stride(), dtype=real.dtype, device="meta")
-            fake = self.mode.fake_tensor_converter.from_meta_and_device(self.mode, meta, real.device)
-        slot = self._enter(fake, None)
-        noted = Outside(real, version)
-        if version is not None:
-            self._outside[id(real)] = noted
-        index = len(self.tape.operations)
-        self.tape.append(
-            Operation(
-                index, _aten.clone.default, [noted], {}, [], [slot], (), None, [], None, caller()[0], inference=False
-            )
-        )
+            fake = Fake(self.mode, meta, real.device)
+        slot, index = self._enter(fake, None), len(self.tape.operations)
+        noted, place = [Outside(real, version)], caller()[0]
+        clone = _aten.clone.default
+        self.tape.append(Operation(index, clone, noted, {}, [], [slot], (), None, [], None, place, inference=False))
         return fake
 
     def carried_out(self, func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
@@ -315,13 +286,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
 
     def _noted(self, value: object) -> object:
         """An argument with slots in place of fake tensors."""
-        if isinstance(value, FakeTensor):
-            return self.slot(value)
-        if isinstance(value, Tensor):
-            return self._note_outside(value)
-        return [self._noted(part) for part in value] if isinstance(value, (list, tuple)) else value
+        return _mapped(
+            value, lambda tensor: self.slot(tensor) if isinstance(tensor, FakeTensor) else self._note(tensor)
+        )
 
-    def _note_outside(self, tensor: Tensor) -> Outside:
+    def _note(self, tensor: Tensor) -> Outside:
         """A real tensor that an operation reads; a copy if what else changes it would not be seen.
 
         A tensor that shares memory with an array of NumPy has a storage that cannot be resized.
@@ -334,29 +303,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             found = self._outside[id(tensor)] = Outside(tensor, version)
         return found
 
-    def _keep_values_of(self, changed: Iterable[Tensor]) -> None:
-        """Copy what the tape has of real tensors that are about to change."""
-        storages = {_address(tensor) for tensor in changed}
-        for key, known in list(self._outside.items()) if storages else ():
-            if known.version is not None and _address(known.tensor) in storages:
-                old = known.tensor.detach()
-                copied = torch.empty_strided(old.size(), old.stride(), dtype=old.dtype, device=old.device)
-                known.tensor, known.version = copied.copy_(old), None
-                del self._outside[key]
-
-
-def _changed(func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> Iterator[Tensor]:
-    """The tensors among arguments that an operation changes."""
-    for position, name in written_arguments(func):
-        yield from tensors([args[position] if position < len(args) else kwargs.get(name)])
-    if func in UPDATING_STATISTICS and args[IS_TRAINING]:
-        yield from tensors([args[position] for position, _ in STATISTICS])
-
-
-def _is_expanded(tensor: Tensor) -> bool:
-    """Whether elements of a tensor share memory: eager refuses most operations that write to it."""
-    return any(stride == 0 and size > 1 for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-
 
 def _looks(tensor: Tensor) -> tuple[object, ...]:
     """What tells whether a tensor is still the part of the memory that it was."""
@@ -368,9 +314,119 @@ def _address(tensor: Tensor) -> int:
         return tensor.untyped_storage()._cdata  # type: ignore[no-any-return] # an address
 
 
-def _mapped(value: object, change: object) -> object:
+def _mapped(value: object, change: Callable[[Tensor], object]) -> object:
+    """A value with other objects in place of its tensors."""
     if isinstance(value, Tensor):
-        return change(value)  # type: ignore[operator] # a function of a tensor
+        return change(value)
     if isinstance(value, (list, tuple)):
         return type(value)(_mapped(part, change) for part in value)
     return value
+
+
+_AS_ARRAY: Callable[..., object] = torch.asarray
+_PYTHON = torch._C.DispatchKey.Python
+_NO_DATA = ("but its data is not allocated yet", "Cannot access data pointer of Tensor")
+"""C++'s messages about a fake tensor whose memory it was going to read."""
+
+
+class PythonFunctions(TorchFunctionMode):
+    """Gives functions of torch that are not operations a meaning for fake tensors, while they are recorded."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def __torch_function__(
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", func)
+        is_off = torch._C._dispatch_tls_is_dispatch_key_excluded(_PYTHON) and name != "__get__"
+        if is_off and any(isinstance(each, FakeTensor) for each in tensors((*args, *kwargs.values()))):
+            # Kernels would run on the memory that fake tensors do not have.
+            why = "modes are switched off there, so nothing would fill it"
+            raise refused(f"{name} on a deferred tensor", why, "leave them on")
+        if func is _AS_ARRAY and args and isinstance(args[0], torch.UntypedStorage):
+            with _disable_current_modes():
+                return func(*args, **kwargs)
+        answer = _ANSWERS.get(func) if self._recorder.working_thread != get_ident() else None
+        if answer is not None and any(map(self._recorder.is_mine, tensors((*args[:2], kwargs.get("data"))))):
+            return answer(self._recorder, func, *args, **kwargs)
+        try:
+            return func(*args, **kwargs)
+        except RuntimeError as error:
+            if not any(said in str(error) for said in _NO_DATA):
+                raise
+            raise refused(name, _NO_RULE, "call it outside, and pass in what it gives") from error
+
+
+def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: Tensor) -> None:
+    """`tensor.data = data`, of which no operation is seen."""
+    if is_lazy(tensor):
+        become_fake(tensor, data)
+        return
+    what = "`tensor.data = value`"
+    if not recorder.is_mine(tensor):
+        raise refused(what, "the tensor is from outside, and the value is not there yet")
+    if not recorder.is_mine(data):
+        data = recorder.constant(data, None if data.is_inference() else data._version)
+    if data.is_conj() or data.is_neg():
+        # Nothing says afterwards that the memory is read otherwise.
+        instead = "take value.resolve_conj() or value.resolve_neg()"
+        raise refused(what, "the value is a conjugate view", instead)
+    alias = data.detach()
+    func(tensor, data)
+    tensor.fake_device = data.fake_device  # type: ignore[attr-defined] # both are fake tensors
+    recorder.now_is(tensor, alias)
+
+
+def _new_tensor(
+    recorder: Recorder,
+    func: Callable[..., object],
+    tensor: Tensor,
+    data: object,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | int | None = None,
+    requires_grad: bool = False,
+) -> object:
+    """`tensor.new_tensor(data)`: fake tensors answer it in their own mode, where nothing is recorded."""
+    numbers, device = _with_numbers(recorder, data), tensor.device if device is None else device
+    return torch.tensor(numbers, dtype=dtype or tensor.dtype, device=device, requires_grad=requires_grad)
+
+
+def _with_numbers(recorder: Recorder, data: object) -> object:
+    """The data of a tensor, with numbers in place of tensors in lists, whose memory C++ would read."""
+    if not isinstance(data, (list, tuple)):
+        return data
+    return [recorder.value(part) if isinstance(part, FakeTensor) else _with_numbers(recorder, part) for part in data]
+
+
+def _from_data(
+    recorder: Recorder, func: Callable[..., object], data: object, *args: object, **kwargs: object
+) -> object:
+    """`torch.tensor(data)` and its like."""
+    return func(_with_numbers(recorder, data), *args, **kwargs)
+
+
+def _carried_out(recorder: Recorder, func: Callable[..., object], *args: object, **kwargs: object) -> object:
+    """A function that takes other steps where it sees a mode, with other last bits: carried out now."""
+    if torch.is_grad_enabled() and any(isinstance(value, Tensor) and value.requires_grad for value in args):
+        return func(*args, **kwargs)  # autograd needs the steps, which are the same then
+    return recorder.carried_out(func, args, kwargs)
+
+
+_ANSWERS: dict[object, Callable[..., object]] = {
+    attribute("data", "__set__"): _set_data,
+    Tensor.tolist: lambda recorder, func, tensor: recorder.value(tensor).tolist(),
+    Tensor.new_tensor: _new_tensor,
+    **dict.fromkeys((torch.tensor, torch.as_tensor, torch.asarray), _from_data),
+    **{
+        getattr(torch.linalg, name): _carried_out
+        for name in ("cond", "eigvals", "eigvalsh", "matrix_norm", "norm", "svdvals")
+    },
+}

@@ -15,14 +15,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor
 
-from .tape import Draw, Start, Tape, default_generator
+from .tape import Draw, Start, Tape, address_of, default_generator
 
 _MARKERS = itertools.count(int.from_bytes(os.urandom(7), "little"))
 """Seeds of markers, each used once. The start keeps apart processes that exchange states."""
@@ -73,91 +73,65 @@ _LAST: dict[int, End] = {}
 """The last of each default generator, by its address: a recording may go on from one whose tensors are gone."""
 
 
-@dataclass(slots=True)
-class _Stream:
-    """A generator that the recording meets, and the states of it that are known."""
-
-    generator: torch.Generator
-    origins: dict[_Key, tuple[Start, Tensor]] = field(default_factory=dict)
-    """Where on the tape a state is, and the real state that the draws up to it started from."""
-    before: End | None = None
-    """The end of an earlier recording that this one goes on from."""
-
-
 class Streams:
     """Follows the generators of a recording, and says for each draw where it starts."""
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
-        self._streams: dict[int, _Stream] = {}
+        self._generators: dict[int, torch.Generator] = {}
+        """The generators that the recording meets, by address."""
+        self._origins: dict[_Key, tuple[Start, Tensor]] = {}
+        """Where on the tape a state is, and the real state that the draws up to it started from."""
         self._ends: list[End] = []
-
-    @property
-    def given(self) -> list[Tensor]:
-        """The states that the numbers of the recording start from."""
-        starts = [start for stream in self._streams.values() for start, _ in stream.origins.values()]
-        return [start.state for start in starts if isinstance(start, Given)]
 
     def draw(self, generator: torch.Generator) -> Draw:
         """The draw of the next operation; marks the generator as standing after it."""
-        address = Draw(generator, 0).stream
-        stream = self._streams.setdefault(address, _Stream(generator))
+        self._generators.setdefault(address_of(generator), generator)
         state = generator.get_state()
         key = key_of(state)
-        if key not in stream.origins:
-            # The program may give it the state of another generator.
-            known = [other.origins[key] for other in self._streams.values() if key in other.origins]
-            earlier = _ENDS.get(key)
-            if known:
-                stream.origins[key] = known[0]
-            elif earlier is not None and Draw(earlier.generator, 0).stream == address:
-                stream.before = earlier
-                stream.origins[key] = earlier, state
-            else:
-                stream.origins[key] = Given(state), state
-        start, base = stream.origins[key]
+        if key not in self._origins:
+            self._origins[key] = _ENDS.get(key) or Given(state), state
+        start, base = self._origins[key]
         marker = _marker(state, next(_MARKERS))
         generator.set_state(marker)
-        stream.origins[key_of(marker)] = len(self._tape.operations), base
+        self._origins[key_of(marker)] = len(self._tape.operations), base
         return Draw(generator, start)
 
     def put_back(self) -> None:
         """Put each generator back to where the program last set it."""
-        for stream in self._streams.values():
-            origin = stream.origins.get(key_of(stream.generator.get_state()))
+        for generator in self._generators.values():
+            origin = self._origins.get(key_of(generator.get_state()))
             if origin is not None:
-                stream.generator.set_state(origin[1])
+                generator.set_state(origin[1])
 
     def move_on(self) -> None:
         """Leave each generator that was drawn from at the marker of its end."""
-        for address, stream in self._streams.items():
-            place, base = stream.origins.get(key_of(stream.generator.get_state()), (None, None))
+        for address, generator in self._generators.items():
+            place, base = self._origins.get(key_of(generator.get_state()), (None, None))
             if place is None or base is None or isinstance(place, Given):
                 continue
             marker = _marker(base, self._fingerprint(address, base))
-            stream.generator.set_state(marker)
-            end = End(stream.generator, place, marker, self._tape, stream.before)
+            generator.set_state(marker)
+            end = End(generator, place, marker, self._tape, _ENDS.get(key_of(base)))
             _ENDS[key_of(marker)] = end
             self._ends.append(end)
-            if address == Draw(default_generator(stream.generator.device), 0).stream:
+            if address == address_of(default_generator(generator.device)):
                 _LAST[address] = end
 
     def arrive(self) -> None:
         """Bring the generators to where the draws lead, now that they are carried out; those that were used since stay."""
         for end in self._ends:
-            here = key_of(end.generator.get_state())
-            if here == key_of(end.marker) or (end.before is not None and here == key_of(end.before.get())):
+            if key_of(end.generator.get_state()) == key_of(end.marker):
                 end.generator.set_state(end.get())
-            address = Draw(end.generator, 0).stream
-            if _LAST.get(address) is end:
-                del _LAST[address]
+            if _LAST.get(address_of(end.generator)) is end:
+                del _LAST[address_of(end.generator)]
         self._ends.clear()
 
-    def _fingerprint(self, stream: int, base: Tensor) -> int:
-        """A number for the draws of a stream and the state that they start from."""
+    def _fingerprint(self, address: int, base: Tensor) -> int:
+        """A number for the draws of a generator and the state that they start from."""
         digest = hashlib.blake2b(bytes(base.tolist()), digest_size=7)
         for operation in self._tape.operations:
-            if operation.draw is not None and operation.draw.stream == stream:
+            if operation.draw is not None and operation.draw.stream == address:
                 start = operation.draw.start if isinstance(operation.draw.start, int) else "state"
                 digest.update(f"{operation.func} {[slot.size for slot in operation.results]} {start}".encode())
         return int.from_bytes(digest.digest(), "little")

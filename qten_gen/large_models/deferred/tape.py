@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
-from heapq import heappop, heappush
 from threading import Lock, RLock
 from typing import Protocol, TypeAlias
 
@@ -69,8 +68,12 @@ class Draw:
 
     @property
     def stream(self) -> int:
-        """The address of the C++ object: Python may have several objects for it."""
-        return self.generator._cdata  # type: ignore[attr-defined, no-any-return] # torch does not list it
+        return address_of(self.generator)
+
+
+def address_of(generator: torch.Generator) -> int:
+    """The address of the C++ object of a generator: Python may have several objects for it."""
+    return generator._cdata  # type: ignore[attr-defined, no-any-return] # torch does not list it
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +117,20 @@ class Tape:
         self.operations: list[Operation] = []
         self.lock = RLock()
         """Held during an evaluation. A recording of another thread may go on where this one ends, and ask for the state."""
-        self._made_by: dict[int, int] = {}
-        self._writers: dict[int, list[int]] = {}
+        self._born: list[set[int]] = []
+        """The storages that each operation makes: nothing before it concerns them."""
+        self._storages: set[int] = set()
         self._generators: dict[int, tuple[torch.Generator, int | None]] = {}
         """A generator for each stream, and the operation that it stands after; None where it stands elsewhere."""
         self._reached: dict[int, Tensor] = {}
         """States of generators, by the operation that they come after."""
-        self._rows: list[Tensor] = []
-        """Memory for more states."""
         self._since_kept = 0
 
     def append(self, operation: Operation) -> None:
         """Add an operation at the end."""
         self.operations.append(operation)
-        for slot in operation.results:
-            self._made_by.setdefault(slot.index, operation.index)
-        for storage in operation.writes:
-            self._writers.setdefault(storage, []).append(operation.index)
+        self._born.append({slot.storage for slot in operation.results} - self._storages)
+        self._storages |= self._born[-1]
 
     def values(self, slots: Sequence[Slot]) -> list[Tensor]:
         """The tensors of slots as the program has them now. Those of one storage share it.
@@ -152,38 +152,30 @@ class Tape:
 
     def _needed(self, slots: Iterable[Slot], draws: Iterable[int]) -> list[Operation]:
         """The operations that slots and draws come from, in order: they make a slot, write into memory, or draw before."""
-        waiting: list[int] = []
-        needed: set[int] = set()
-        known: dict[int, int] = {}
+        wanted, storages, drawing = set[int](), set[int](), set(draws)
         standing = {stands for _, stands in self._generators.values()}
+        found: list[Operation] = []
 
-        def need(index: int) -> None:
-            if index not in needed:
-                needed.add(index)
-                heappush(waiting, -index)
+        def need(slots: Iterable[Slot]) -> None:
+            for slot in slots:
+                wanted.add(slot.index)
+                storages.add(slot.storage)
 
-        def need_slot(slot: Slot, before: int) -> None:
-            if slot.index in self._made_by:
-                need(self._made_by[slot.index])
-            if known.get(slot.storage, -1) < before:
-                known[slot.storage] = before
-                for index in self._writers.get(slot.storage, ()):
-                    if index >= before:
-                        break
-                    need(index)
-
-        for slot in slots:
-            need_slot(slot, len(self.operations))
-        for index in draws:
-            need(index)
-        while waiting:
-            operation = self.operations[-heappop(waiting)]
-            for slot in operation.reads:
-                need_slot(slot, operation.index)
+        need(slots)
+        for operation in reversed(self.operations):
+            if not storages and not drawing:
+                break
+            makes = any(slot.index in wanted for slot in operation.results)
+            if not makes and storages.isdisjoint(operation.writes) and operation.index not in drawing:
+                continue
+            found.append(operation)
+            drawing.discard(operation.index)
+            need(operation.reads)
+            storages -= self._born[operation.index]
             start = operation.draw.start if operation.draw else None
             if isinstance(start, int) and start not in standing and start not in self._reached:
-                need(start)
-        return [self.operations[index] for index in sorted(needed)]
+                drawing.add(start)
+        return found[::-1]
 
     def _evaluate(self, wanted: Sequence[Slot], ends: Sequence[int]) -> dict[int, Tensor]:
         """The tensors of slots, by index; and states of generators, where draws are given by `ends`."""
@@ -202,7 +194,7 @@ class Tape:
                 if operation.draw:
                     self._since_kept += _numbers(operation)
                     if operation.index in to_keep or self._since_kept > _KEPT_EVERY:
-                        self._keep(operation.index, self._generators[operation.draw.stream][0])
+                        self._reached[operation.index] = self._generators[operation.draw.stream][0].get_state()
                         self._since_kept = 0
                 for slot in (*operation.reads, *operation.results):
                     if last[slot.index] == operation.index and slot.index not in kept:
@@ -221,17 +213,8 @@ class Tape:
                 standing[stream] = operation.index
         for generator, stands in self._generators.values():
             if stands in found:
-                self._keep(stands, generator)
+                self._reached[stands] = generator.get_state()
         return found
-
-    def _keep(self, index: int, generator: torch.Generator) -> None:
-        """Keep the state of a generator, beside others: between the tensors that are drawn and let go, it would leave gaps."""
-        state = generator.get_state()
-        if not self._rows or len(self._rows[-1]) != len(state):
-            numbers = sum(map(_numbers, self.operations))
-            rows = torch.empty(1 + min(numbers // _KEPT_EVERY, 100), len(state), dtype=torch.uint8, device="cpu")
-            self._rows = list(rows.unbind())
-        self._reached[index] = self._rows.pop().copy_(state)
 
     def _run(self, operation: Operation, values: dict[int, Tensor]) -> None:
         """Run one operation, and enter what it returns."""
@@ -268,8 +251,7 @@ class Tape:
         if not isinstance(draw.start, int):
             generator.set_state(draw.start.get())
         elif draw.start != stands:
-            # A copy, because torch reads a state from the start of its memory.
-            generator.set_state(self._reached[draw.start].clone())
+            generator.set_state(self._reached[draw.start])
         self._generators[draw.stream] = generator, None  # an exception may leave it anywhere
         overload = _with_generator(operation.func)
         if overload is not None:

@@ -1,14 +1,21 @@
-"""The tensors and devices among the arguments of an operation."""
+"""The tensors and devices among the arguments of an operation, and who calls it."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import functools
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import CodeType, FrameType
+from typing import cast
 
 import torch
+import typing_extensions
 from torch import Tensor
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 
 def name_of(func: object) -> str:
@@ -17,7 +24,7 @@ def name_of(func: object) -> str:
 
 
 def tensors(values: Iterable[object]) -> Iterator[Tensor]:
-    """The tensors among values, those in lists and dictionaries included."""
+    """The tensors among values, with those in lists and dictionaries."""
     for value in values:
         if isinstance(value, Tensor):
             yield value
@@ -27,47 +34,24 @@ def tensors(values: Iterable[object]) -> Iterator[Tensor]:
             yield from tensors(value.values())
 
 
-def fakes_in(args: Sequence[object], kwargs: Mapping[str, object]) -> list[FakeTensor]:
-    """The fake tensors among arguments."""
-    return [tensor for tensor in tensors((*args, *kwargs.values())) if isinstance(tensor, FakeTensor)]
+_UPDATING_STATISTICS = {torch.ops.aten.native_batch_norm.default, torch.ops.aten.cudnn_batch_norm.default}
+"""Operators that write to their running statistics in training, which their schemas do not say."""
+_STATISTICS = ((3, "running_mean"), (4, "running_var"))
+_IS_TRAINING = 5
 
 
-def with_known_values(values: Sequence[object]) -> list[object]:
-    """Arguments with the value of each fake tensor that has one: torch keeps numbers that were written out."""
-    known = [
-        value.constant if isinstance(value, FakeTensor) and value.constant is not None else value for value in values
-    ]
-    return [with_known_values(value) if isinstance(value, (list, tuple)) else value for value in known]
-
-
-UPDATING_STATISTICS = {torch.ops.aten.native_batch_norm.default, torch.ops.aten.cudnn_batch_norm.default}
-"""Operations that write to their running statistics in training, which their schemas do not say."""
-STATISTICS = ((3, "running_mean"), (4, "running_var"))
-IS_TRAINING = 5
-
-
-def written_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> str | None:
-    """The name of the argument that is a real tensor and would be written to."""
-    for index, name in written_arguments(func):
-        value = args[index] if index < len(args) else kwargs.get(name)
-        if any(not isinstance(tensor, FakeTensor) for tensor in tensors([value])):
-            return name
-    if func in UPDATING_STATISTICS and bool(args[IS_TRAINING]):
-        for index, name in STATISTICS:
-            if isinstance(args[index], Tensor) and not isinstance(args[index], FakeTensor):
-                return name
-    return None
-
-
-def is_view_of_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
-    """Whether an operation looks at the memory of a real tensor, so that its result is real: writing to it has to arrive."""
-    is_view = isinstance(func, OpOverload) and func.is_view and func not in FakeTensorMode.lift_fns
-    return is_view and not fakes_in(args, kwargs) and any(True for _ in tensors((*args, *kwargs.values())))
+def written(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> Iterator[tuple[str, Tensor]]:
+    """The tensors that an operation writes to, with the names of their arguments."""
+    positions = _STATISTICS if func in _UPDATING_STATISTICS and args[_IS_TRAINING] else _written_arguments(func)
+    for position, name in positions:
+        value = args[position] if position < len(args) else kwargs.get(name)
+        for tensor in tensors([value]):
+            yield name, tensor
 
 
 @cache
-def written_arguments(func: object) -> tuple[tuple[int, str], ...]:
-    """Position and name of the arguments that an operation writes to."""
+def _written_arguments(func: object) -> tuple[tuple[int, str], ...]:
+    """Position and name of the arguments that the schema of an operation says it writes to."""
     arguments = func._schema.arguments if isinstance(func, OpOverload) else []
     return tuple(
         (index, argument.name)
@@ -84,7 +68,7 @@ COUNT = 64
 
 
 def is_emulated(device: torch.device) -> bool:
-    """Whether a device is a CUDA device of a machine that has none."""
+    """True for a CUDA device of a machine that has none."""
     return device.type == "cuda" and not torch.cuda.is_available()
 
 
@@ -113,3 +97,21 @@ def meant(device: torch.device) -> torch.device:
     if device.index is None and is_emulated(device):
         return torch.device("cuda", 0)
     return device
+
+
+LIBRARIES = (
+    os.path.dirname(torch.__file__) + os.sep,
+    os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep,
+    *(cast(str, module.__file__) for module in (contextlib, copy, functools, typing_extensions)),
+)
+"""The folders of torch and of this package, and what calls functions for others: their lines are not the user's."""
+
+
+def is_called_by(functions: tuple[CodeType, ...]) -> bool:
+    """True if one of the functions is being called, within the libraries."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(LIBRARIES):
+        if frame.f_code in functions:
+            return True
+        frame = frame.f_back
+    return False

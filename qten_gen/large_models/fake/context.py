@@ -2,84 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from inspect import isasyncgenfunction, iscoroutinefunction
 from types import TracebackType
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensor
+from torch import Tensor
 from torch._subclasses.fake_tensor import is_fake as _is_fake
-from torch.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._contextlib import _DecoratorContextManager
-from torch.utils._python_dispatch import _disable_current_modes
 
 from ...runtime.qten_style.devices import THREAD
-from .answers import FOR_REAL_TENSORS, with_named_device
-from .arguments import is_emulated
+from .fake_tensor import FOR_REAL_TENSORS, with_named_device
 from .mode import FakeMode
-from .refusals import FakeTensorError
-
-_SET_DATA = Tensor.data.__set__  # type: ignore[attr-defined] # torch's annotations leave it out
-
-_HANDING_ON = {__name__, "torch.utils._device", "torch.overrides"}
-
-
-def _is_about_lazy(func: Callable[..., object], args: Sequence[object]) -> bool:
-    """Whether a call is about a parameter without a shape: it makes, moves, casts or fills one."""
-    if func is torch.empty:
-        return _is_called_by_new()
-    return bool(args) and isinstance(args[0], Tensor) and is_lazy(args[0])
-
-
-def _answer_for_lazy(func: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-    """Make, move, cast or fill a parameter without a shape.
-
-    Raises:
-        FakeTensorError: it would be on a CUDA device that does not exist, where no real tensor can be.
-    """
-    if func == _SET_DATA and isinstance(args[1], FakeTensor):
-        become_fake(args[0], args[1])
-        return None
-    for value in (*args, *kwargs.values()):
-        if _names_emulated_device(value) or (func is Tensor.cuda and not torch.cuda.is_available()):
-            raise FakeTensorError(
-                "a lazy module without sizes cannot be on a CUDA device that does not exist; "
-                "make it on the CPU, call it once, and move it then, or state the sizes"
-            )
-    with _disable_current_modes():
-        return func(*args, **kwargs)
-
-
-def become_fake(lazy: object, data: Tensor) -> None:
-    """Exchange a parameter without a shape for a fake one; references to the object stay valid."""
-    assert isinstance(lazy, Tensor)
-    is_parameter = isinstance(lazy, UninitializedParameter)
-    made = nn.Parameter(data, lazy.requires_grad) if is_parameter else data.detach()
-    kept = dict(vars(lazy))
-    torch.utils.swap_tensors(lazy, made)  # type: ignore[no-untyped-call] # torch gives it no types
-    vars(lazy).update(kept)
-
-
-def _names_emulated_device(value: object) -> bool:
-    if isinstance(value, str) and value.startswith("cuda"):
-        value = torch.device(value)
-    return isinstance(value, torch.device) and is_emulated(value)
-
-
-def _is_called_by_new() -> bool:
-    """Whether torch.empty is called by the constructor of a parameter without a shape; an empty nn.Parameter() has one."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__") in _HANDING_ON:
-        frame = frame.f_back
-    if frame.f_globals.get("__name__") != "torch.nn.parameter" or frame.f_code.co_name != "__new__":
-        return False
-    made = frame.f_locals.get("cls")
-    return isinstance(made, type) and issubclass(made, UninitializedParameter | UninitializedBuffer)
-
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -160,8 +96,6 @@ class _Functions(TorchFunctionMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        if _is_about_lazy(func, args):
-            return _answer_for_lazy(func, args, kwargs or {})
         answer = FOR_REAL_TENSORS.get(func)
         if answer is not None and not _is_fake(args[0]):
             return answer(func, *args, **(kwargs or {}))

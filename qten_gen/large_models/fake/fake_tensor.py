@@ -1,4 +1,4 @@
-"""The class of fake tensors: what they print, what Python sees of their device, and how they are copied."""
+"""The class of fake tensors, and what they answer where C++ would be wrong or needs memory."""
 
 from __future__ import annotations
 
@@ -7,18 +7,30 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, Protocol, cast
 
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._mode_utils import no_dispatch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parameter import is_lazy
+from torch.utils._python_dispatch import _disable_current_modes
 
-from .answers import ANSWERS, mode_of, with_told_device
 from .arguments import meant, told
 
 _DEVICE = torch.ops.prim.device.default
+
+
+class FakeTensorError(RuntimeError):
+    """Something was asked of a fake tensor that needs its values, its memory, or a device that does not exist."""
+
+
+def writes_real_tensor(what: str, argument: str) -> FakeTensorError:
+    """The error about a real tensor that is to receive the result of fake ones."""
+    return FakeTensorError(
+        f"{what} would write values of a fake tensor, which has none, into the real tensor given as {argument!r}; "
+        "make that tensor in fake mode too, or make the other one outside of it"
+    )
 
 
 class Fake(FakeTensor):
@@ -32,7 +44,7 @@ class Fake(FakeTensor):
     """The class that torch gives to a parameter of a lazy module once it has a shape: this one, if it is fake."""
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override, unused-ignore] # torch gives it no types
-        shown = _shown(self)
+        shown = _mode(self).shown(self)
         return f"Parameter containing:\n{shown}" if isinstance(self, nn.Parameter) else shown
 
     def __format__(self, format_spec: str) -> str:
@@ -47,14 +59,12 @@ class Fake(FakeTensor):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        if func is Tensor.__deepcopy__:
-            return _deeply_copied(*cast("tuple[FakeTensor, dict[int, object]]", args))
-        answer = ANSWERS.get(func)
+        answer = _ANSWERS.get(func)
         with torch._C.DisableTorchFunctionSubclass():
             if answer is not None:
                 return answer(func, *args, **(kwargs or {}))
             try:
-                return func(*args, **with_told_device(kwargs))
+                return func(*args, **_with_told_device(kwargs))
             except RuntimeError as error:
                 error.args = tuple(_with_meant_devices(part) for part in error.args)
                 raise
@@ -72,7 +82,7 @@ class Fake(FakeTensor):
         return told(found) if func is _DEVICE and isinstance(found, torch.device) else found
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise mode_of(self).without_memory("pickling or saving", "save the real model, or its shapes and dtypes")
+        raise _mode(self).without_memory("pickling or saving")
 
     @property
     def __dict__(self) -> dict[str, object]:  # pyright: ignore[reportGeneralTypeIssues] # swapped by torch
@@ -97,97 +107,53 @@ class Fake(FakeTensor):
     def __copy__(self) -> Tensor:
         """Another tensor object for the same values, as copy.copy makes of a real tensor."""
         copied = self.detach().requires_grad_(self.requires_grad)
-        vars(copied).update(_attributes(self, copied))
+        vars(copied).update({name: value for name, value in vars(self).items() if name not in vars(copied)})
         return copied
 
 
 Fake.cls_to_become = Fake
-
-
-_ATTRIBUTES = "attributes_of_tensors"
-"""The name in a mode for the attributes of a tensor without a name."""
-
-
-def fake_of(mode: FakeTensorMode, meta: Tensor, device: torch.device) -> Fake:
-    """A fake tensor of a mode, of which nothing is known: all but the first one without the checks of torch."""
-    known = vars(mode).get(_ATTRIBUTES)
-    if known is None:
-        first = Fake(mode, meta, device)
-        vars(mode)[_ATTRIBUTES] = dict(vars(first))
-        return first
-    made = Tensor._make_subclass(Fake, meta, meta.requires_grad, dispatch_device=True, device_for_backend_keys=device)
-    torch._C._set_throw_on_mutable_data_ptr(made)
-    vars(made).update(known)
-    made.fake_device = device
-    return made
-
-
-def _deeply_copied(tensor: FakeTensor, memo: dict[int, object]) -> Tensor:
-    """A copy with the same strides; tensors that share memory have copies that do."""
-    found = memo.get(id(tensor))
-    if isinstance(found, Tensor):
-        return found
-    if not tensor.is_leaf:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment"
-        )
-    # An operation, so that a mode may refuse it.
-    detached = cast(FakeTensor, tensor.detach())
-    copied = _on_copied_storage(detached, memo) if tensor.layout == torch.strided else detached.clone()
-    memo[id(tensor)] = copied
-    copied.requires_grad_(tensor.requires_grad)
-    if tensor.grad is not None:
-        copied.grad = copy.deepcopy(tensor.grad, memo)
-    vars(copied).update(copy.deepcopy(_attributes(tensor, copied), memo))
-    return copied
-
-
-def _attributes(tensor: Tensor, fresh: Tensor) -> dict[str, object]:
-    """The attributes that a tensor has and a fresh one has not: those that users set, and whether it is a parameter."""
-    return {name: value for name, value in vars(tensor).items() if name not in vars(fresh)}
-
-
 _DICT = Tensor.__dict__["__dict__"]
+_OF_FAKE = {"_is_param", "made_as", "real"}
+"""The attributes that torch and this package set on fake tensors; the first call of `own_attributes` adds torch's."""
 
-_storage: Callable[..., torch.UntypedStorage] = torch.UntypedStorage
+
+def own_attributes(fake: Tensor) -> dict[str, object]:
+    """The attributes that the program set on a fake tensor."""
+    if "fake_mode" not in _OF_FAKE:
+        meta = torch.empty(0, device="meta")
+        _OF_FAKE.update(vars(FakeTensor(cast(FakeTensor, fake).fake_mode, meta, torch.device("cpu"))))
+    return {name: value for name, value in vars(fake).items() if name not in _OF_FAKE}
 
 
-def _on_copied_storage(tensor: FakeTensor, memo: dict[int, object]) -> FakeTensor:
-    """A fake tensor like another one, on a copy of its storage, which other copies find in `memo`."""
-    with no_dispatch(), torch._C.DisableTorchFunctionSubclass():
-        storage = tensor.untyped_storage()
-        copied = memo.setdefault(storage._cdata, _storage(storage.nbytes(), device="meta"))
-        made = torch.empty(0, dtype=tensor.dtype, device="meta")
-        with torch.no_grad():
-            made.set_(cast(torch.UntypedStorage, copied), tensor.storage_offset(), tensor.size(), tensor.stride())
-        torch._C._set_conj(made, tensor.is_conj())
-        torch._C._set_neg(made, tensor.is_neg())
-        constant = None if tensor.constant is None else tensor.constant.clone()
-        return Fake(tensor.fake_mode, made, tensor.fake_device, constant=constant)
+def become_fake(lazy: Tensor, data: Tensor) -> None:
+    """Exchange a parameter without a shape for a fake one; references to the object stay valid."""
+    is_parameter = isinstance(lazy, nn.Parameter)
+    made = nn.Parameter(data, lazy.requires_grad) if is_parameter else data.detach()
+    attributes = dict(vars(lazy))
+    torch.utils.swap_tensors(lazy, made)  # type: ignore[no-untyped-call] # torch gives it no types
+    vars(lazy).update(attributes)
+
+
+class _Mode(Protocol):
+    """The part of a FakeMode that its tensors use."""
+
+    draws_for_nobody: bool
+
+    def without_memory(self, what: str) -> RuntimeError: ...
+
+    def shown(self, tensor: Tensor) -> str: ...
+
+
+def _mode(tensor: Tensor) -> _Mode:
+    return cast(_Mode, tensor.fake_mode)  # type: ignore[attr-defined] # a fake tensor
 
 
 def _in_move_of_module() -> bool:
-    """Whether nn.Module swaps a parameter, because it moves: two functions of torch stand between."""
+    """True if nn.Module swaps a parameter, because it moves: two functions of torch stand between."""
     frame: FrameType | None = sys._getframe(2)
     for _ in range(2):
         frame = frame and frame.f_back
     return frame is not None and frame.f_code is nn.Module._apply.__code__
-
-
-def _shown(tensor: Tensor) -> str:
-    """`tensor(..., size=(10,), fake=True)`, with what is not the default."""
-    parts = ["...", f"size={tuple(tensor.shape)}"]
-    if tensor.dtype != torch.get_default_dtype():
-        parts.append(f"dtype={tensor.dtype}")
-    if tensor.device.type != "cpu":
-        parts.append(f"device='{tensor.device}'")
-    if tensor.layout != torch.strided:
-        parts.append(f"layout={tensor.layout}")
-    if tensor.grad_fn is not None:
-        parts.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
-    elif tensor.requires_grad:
-        parts.append("requires_grad=True")
-    return f"tensor({', '.join([*parts, 'fake=True'])})"
 
 
 def _with_meant_devices(text: object) -> object:
@@ -195,3 +161,197 @@ def _with_meant_devices(text: object) -> object:
     if not isinstance(text, str):
         return text
     return re.sub(r"\bcpu:\d+", lambda found: str(meant(torch.device(found[0]))), text)
+
+
+# Functions of torch for which fake tensors have results of their own. Each is called with the function and its arguments.
+
+Answer = Callable[..., object]
+
+
+def _deepcopy(func: Answer, tensor: FakeTensor, memo: dict[int, object]) -> object:
+    """Tensor.__deepcopy__ and Parameter.__deepcopy__ by operations, which a mode may record: views share the copied memory."""
+    if id(tensor) in memo:
+        return memo[id(tensor)]
+    if not tensor.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol")
+    with torch.no_grad():
+        if isinstance(tensor, nn.Parameter) or tensor.layout != torch.strided:
+            made = vars(tensor).get("made_as", nn.Parameter) if isinstance(tensor, nn.Parameter) else _plain
+            copied: Tensor = made(tensor.detach().clone(memory_format=torch.preserve_format), tensor.requires_grad)
+        else:
+            # Addresses of C++ objects are none of Python objects that live, so the keys of the memo stay apart.
+            storage = tensor.untyped_storage()
+            if storage._cdata not in memo:
+                length = storage.nbytes() // tensor.element_size()
+                memo[storage._cdata] = tensor.as_strided((length,), (1,), 0).clone()
+            whole = cast(Tensor, memo[storage._cdata]).view(tensor.dtype)
+            copied = whole.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()).detach()
+            copied.requires_grad_(tensor.requires_grad)
+            if tensor.grad is not None:
+                copied.grad = copy.deepcopy(tensor.grad, memo)
+            for name, value in own_attributes(tensor).items():
+                setattr(copied, name, copy.deepcopy(value, memo))
+    memo[id(tensor)] = copied
+    return copied
+
+
+def _plain(tensor: Tensor, requires_grad: bool) -> Tensor:
+    return tensor.requires_grad_(requires_grad)
+
+
+def _with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
+    """Keyword arguments with the device that C++ is to be told."""
+    if not kwargs or kwargs.get("device") is None:
+        return kwargs or {}
+    return {**kwargs, "device": _told(kwargs["device"])}
+
+
+def with_named_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
+    """Keyword arguments with the kind and the index of a CUDA device, where one of them is left out."""
+    if not kwargs or kwargs.get("device") is None:
+        return kwargs or {}
+    return {**kwargs, "device": _named(kwargs["device"])}
+
+
+def _named(device: object) -> object:
+    """The CUDA device with its index, for `1` and "cuda" too, which C++ asks CUDA about; an argument of another kind stays."""
+    if isinstance(device, int) and not isinstance(device, bool) and not torch.cuda.is_available():
+        return torch.device("cuda", device)
+    if isinstance(device, str) and device.startswith("cuda"):
+        device = torch.device(device)
+    return meant(device) if isinstance(device, torch.device) else device
+
+
+def _told(device: object) -> object:
+    """The argument for C++ in place of one that may name a device; an argument of another kind stays."""
+    device = _named(device)
+    return told(device) if isinstance(device, torch.device) else device
+
+
+def _converted(func: Answer, data: object, *args: object, **kwargs: object) -> object:
+    """`torch.as_tensor` and `torch.asarray`, which move a tensor and copy anything else."""
+    if isinstance(data, torch.UntypedStorage):
+        # Memory that exists, such as a file that safetensors maps: torch refuses storages in a mode.
+        with _disable_current_modes():
+            return func(data, *args, **kwargs)
+    return func(data, *args, **(_with_told_device(kwargs) if isinstance(data, Tensor) else with_named_device(kwargs)))
+
+
+def _to(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> object:
+    return func(tensor, *map(_told, args[:1]), *args[1:], **_with_told_device(kwargs))
+
+
+def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: bool = False, **kwargs: object) -> object:
+    if torch.cuda.is_available():
+        return func(tensor, device, non_blocking, **kwargs)
+    move: Any = Tensor.to
+    return move(tensor, _told("cuda" if device is None else device), non_blocking=non_blocking, **kwargs)
+
+
+def _new_tensor(
+    func: Answer,
+    tensor: FakeTensor,
+    data: object,
+    *,
+    dtype: torch.dtype | None = None,
+    device: object = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`tensor.new_tensor(data)`: C++ takes a device that it is told for one whose memory it can copy data into."""
+    with tensor.fake_mode:
+        made = torch.tensor(data, dtype=dtype or tensor.dtype)
+        if tensor.device.type != "cpu" or device is not None:
+            empty: Callable[..., Tensor] = tensor.new_empty
+            made = empty(made.shape, dtype=made.dtype, **_with_told_device({"device": device}))
+    return made.requires_grad_(requires_grad)
+
+
+def _set_data(func: Answer, tensor: Tensor, data: Tensor) -> None:
+    """`tensor.data = data`, which also moves a fake tensor to where the data is; a real one would become a meta tensor."""
+    if not isinstance(tensor, FakeTensor):
+        if not isinstance(data, FakeTensor):
+            func(tensor, data)
+        elif is_lazy(tensor):
+            become_fake(tensor, data)
+        else:
+            raise writes_real_tensor("tensor.data = fake", "tensor")
+        return
+    if not isinstance(data, FakeTensor):
+        data = tensor.fake_mode.from_tensor(data)
+    func(tensor, data)
+    tensor.fake_device = data.fake_device
+
+
+def _get_device(func: Answer, tensor: Tensor) -> int:
+    return -1 if tensor.device.index is None else tensor.device.index
+
+
+def _is_on(kind: str) -> Answer:
+    return lambda func, tensor: tensor.device.type == kind
+
+
+def _is_meta(func: Answer, tensor: FakeTensor) -> object:
+    """As torch, except for its initialisers: they draw until the values please them, and need not where there are none."""
+    return (_caller() == "torch.nn.init" and _mode(tensor).draws_for_nobody) or func(tensor)
+
+
+def _address(func: Answer, tensor: Tensor) -> int:
+    """A number for this package that tells memory apart, and 0 for torch, which then leaves it alone; users get an error."""
+    caller = _caller()
+    if caller.startswith("torch."):
+        return 0
+    if caller.startswith("qten_gen."):
+        return int(tensor.untyped_storage()._cdata) + int(tensor.storage_offset()) * tensor.element_size()
+    raise _mode(tensor).without_memory("data_ptr()")
+
+
+def _caller() -> str:
+    """The module that called a method of a tensor, past the files of torch that hand the call on."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in HANDING_ON:
+        frame = frame.f_back
+    return cast(str, frame.f_globals.get("__name__", ""))
+
+
+HANDING_ON = {__name__, f"{__package__}.context", "torch._tensor", "torch.overrides"}
+"""The modules whose functions hand calls on; modes that are above those of this room add themselves."""
+
+
+def _refused(what: str) -> Answer:
+    def answer(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> NoReturn:
+        raise _mode(tensor).without_memory(what)
+
+    return answer
+
+
+def attribute(name: str, access: str = "__get__") -> object:
+    """The function that torch passes when an attribute of a tensor is read; with "__set__", when it is assigned."""
+    return getattr(getattr(Tensor, name), access)
+
+
+FOR_REAL_TENSORS: dict[object, Answer] = {
+    Tensor.to: _to,
+    Tensor.cuda: _cuda,
+    torch.as_tensor: _converted,
+    torch.asarray: _converted,
+    attribute("data", "__set__"): _set_data,
+}
+"""The functions for real tensors in a context: they move to devices that do not exist, and their data is never fake."""
+
+_ANSWERS: dict[object, Answer] = {
+    **FOR_REAL_TENSORS,
+    Tensor.__deepcopy__: _deepcopy,
+    Tensor.new_tensor: _new_tensor,
+    Tensor.get_device: _get_device,
+    torch.get_device: _get_device,
+    attribute("is_cuda"): _is_on("cuda"),
+    attribute("is_cpu"): _is_on("cpu"),
+    attribute("is_meta"): _is_meta,
+    Tensor.numpy: _refused("numpy()"),
+    Tensor.__array__: _refused("numpy.asarray(tensor)"),
+    Tensor.__dlpack__: _refused("dlpack"),
+    Tensor.pin_memory: _refused("pin_memory()"),
+    Tensor.share_memory_: _refused("share_memory_()"),
+    Tensor.data_ptr: _address,
+}
+"""The results for fake tensors of these functions of torch; all others are called."""

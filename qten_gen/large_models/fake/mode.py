@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
@@ -18,35 +18,27 @@ from torch._subclasses.fake_tensor import (
     FakeTensorMode,
     UnsupportedOperatorException,
 )
+from torch.nn.parameter import is_lazy
 from torch.utils._mode_utils import no_dispatch
-from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ...runtime.qten_style.devices import has_emulated_cuda
-from .arguments import (
-    fakes_in,
-    is_emulated,
-    is_view_of_real_tensor,
-    meant,
-    name_of,
-    told,
-    with_known_values,
-    written_real_tensor,
-)
-from .fake_tensor import Fake, fake_of
-from .refusals import FakeTensorError, check_as_eager_does, has_no_memory, rule_for, writes_real_tensor
+from .arguments import is_called_by, is_emulated, meant, name_of, tensors, told, written
+from .fake_tensor import Fake, FakeTensorError, writes_real_tensor
 
 if TYPE_CHECKING:
     from typing import Self
 
-_DEVICE = torch.ops.prim.device.default
-
 _CPU = torch.device("cpu")
+_aten = torch.ops.aten
+_DEVICE = torch.ops.prim.device.default
 
 _MOST_BYTES = 2**26
 """How large the arguments of an operation may be, if torch can only find out its result by computing it, on zeros."""
 
-_READING = {torch.ops.aten._local_scalar_dense.default: "item(), bool(), int(), float(), tolist() or `if tensor:`"}
+_READING = {_aten._local_scalar_dense.default: "item(), bool(), int(), float(), tolist() or `if tensor:`"}
 """The user's words for operations that have other names."""
+
+_UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
 
 
 logging.getLogger("torch._subclasses.fake_tensor").addFilter(
@@ -70,6 +62,9 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
 
     Real tensors can take part: they are read as fakes. Unlike torch's mode, it may be entered by several threads.
     """
+
+    draws_for_nobody = True
+    """Initialisers may leave out what they do: fake tensors have no values."""
 
     def __init__(self) -> None:
         self.thread = _Thread()
@@ -96,20 +91,27 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    @property
-    def draws_for_nobody(self) -> bool:
-        """Whether initialisers may leave out what they do: fake tensors have no values, unless a mode above ours watches."""
-        return isinstance(_get_current_dispatch_mode(), FakeTensorMode | None)
-
-    def check_use(self, tensor: Tensor, what: str, is_kept: bool) -> None:
-        """Called before Python uses or changes a tensor in a way that is not an operation, as by `tensor.grad = other`.
-
-        `is_kept` says that whoever gives the tensor values later finds the change on the fake tensor.
-        """
-
-    def without_memory(self, what: str, instead: str) -> RuntimeError:
+    def without_memory(self, what: str) -> RuntimeError:
         """The error about something that needs the memory of a tensor of this mode."""
-        return has_no_memory(what, instead)
+        return FakeTensorError(
+            f"{what} needs the memory of a fake tensor, and a fake tensor has none; "
+            "use shape, dtype, stride() and `is`, or a real tensor"
+        )
+
+    def shown(self, tensor: Tensor, kind: str = "fake") -> str:
+        """`tensor(..., size=(10,), fake=True)`, with what is not the default."""
+        parts = ["...", f"size={tuple(tensor.shape)}"]
+        if tensor.dtype != torch.get_default_dtype():
+            parts.append(f"dtype={tensor.dtype}")
+        if tensor.device.type != "cpu":
+            parts.append(f"device='{tensor.device}'")
+        if tensor.layout != torch.strided:
+            parts.append(f"layout={tensor.layout}")
+        if tensor.grad_fn is not None:
+            parts.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
+        elif tensor.requires_grad:
+            parts.append("requires_grad=True")
+        return f"tensor({', '.join([*parts, f'{kind}=True'])})"
 
     def __torch_dispatch__(
         self,
@@ -119,34 +121,40 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
         if func is _DEVICE and isinstance(tensor := args[0], FakeTensor):
-            # More than half of all calls: autograd asks for it. The answer is that of torch's mode.
+            # More than half of all calls: autograd asks for it. The answer is the one of torch's mode.
             return torch.device("meta") if tensor.fake_mode.in_kernel_invocation else told(tensor.fake_device)
-        kwargs = self._with_meant_devices(args, kwargs or {})
+        given = list(tensors((*args, *(kwargs or {}).values())))
+        fakes = [tensor for tensor in given if isinstance(tensor, FakeTensor)]
+        kwargs = self._with_meant_devices(fakes, kwargs or {})
         args = [meant(value) if isinstance(value, torch.device) else value for value in args]
-        real = written_real_tensor(func, args, kwargs)
-        if real is not None:
-            args, kwargs = (
-                with_known_values(args),
-                dict(zip(kwargs, with_known_values([*kwargs.values()]), strict=True)),
-            )
-            if fakes_in(args, kwargs):
-                raise writes_real_tensor(name_of(func), real)
-        if real is not None or is_view_of_real_tensor(func, args, kwargs):
+        real = [name for name, tensor in written(func, args, kwargs) if not isinstance(tensor, FakeTensor)]
+        if real:
+            # torch keeps the value of a number that was written out, as in `tensor[0] = 1`.
+            args = [_known(value) for value in args]
+            if any(isinstance(tensor, FakeTensor) for tensor in tensors((*args, *kwargs.values()))):
+                raise writes_real_tensor(name_of(func), real[0])
             return func(*args, **kwargs)
-        check_as_eager_does(func, args, kwargs)
-        rule = rule_for(func, args)
-        if rule is not None:
-            with self:
-                return rule(*args, **kwargs)
-        return self._computed(func, types, args, kwargs)
+        is_lazy_one = makes_lazy(func, args) or (not fakes and any(map(is_lazy, given)))
+        if is_lazy_one and is_emulated(cast(torch.device, kwargs.get("device") or _CPU)):
+            raise FakeTensorError(
+                "a lazy module without sizes cannot be on a CUDA device that does not exist; "
+                "make it on the CPU, call it once, and move it then, or state the sizes"
+            )
+        # A view of a real tensor is real, so that writing to it arrives.
+        is_view = isinstance(func, OpOverload) and func.is_view and func not in self.lift_fns
+        if is_lazy_one or (is_view and given and not fakes):
+            return func(*args, **kwargs)
+        if func is _aten.convolution.default:
+            FakeTensor._find_common_device(func, fakes)  # which torch's rule does not look at
+        return self.computed(func, types, args, kwargs, fakes)
 
-    def _with_meant_devices(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Mapping[str, object]:
+    def _with_meant_devices(self, fakes: Sequence[FakeTensor], kwargs: Mapping[str, object]) -> Mapping[str, object]:
         """The keyword arguments with the device that the caller meant; one that does not exist needs fake CUDA."""
         device = kwargs.get("device")
         if not isinstance(device, torch.device):
             return kwargs
         device = meant(device)
-        given = [*fakes_in(args, kwargs), *self.thread.arguments]
+        given = (*fakes, *self.thread.arguments)
         if is_emulated(device) and not has_emulated_cuda() and not any(is_emulated(fake.fake_device) for fake in given):
             raise FakeTensorError(
                 f"expected a device of this machine, got {device}: CUDA is not available here; "
@@ -155,13 +163,22 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         told(device)  # refuses an index beyond the devices that are emulated
         return {**kwargs, "device": device}
 
-    def _computed(
-        self, func: OpOverload, types: Sequence[type], args: Sequence[object], kwargs: Mapping[str, object]
+    def computed(
+        self,
+        func: OpOverload,
+        types: Sequence[type],
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        fakes: list[FakeTensor],
     ) -> object:
-        """The results by torch's rules, with our class and our errors."""
-        before, self.thread.arguments = self.thread.arguments, fakes_in(args, kwargs)
+        """The results by torch's rules, with our class and our errors. `fakes` are the fake tensors among the arguments."""
+        before, self.thread.arguments = self.thread.arguments, fakes
         try:
-            return _with_own_class(super().__torch_dispatch__(func, types, args, kwargs))
+            found = super().__torch_dispatch__(func, types, args, kwargs)
+            for tensor in tensors([found]):
+                if type(tensor) is FakeTensor:  # made by one of torch's own rules
+                    tensor.__class__ = Fake
+            return found
         except DataDependentOutputException as error:
             raise FakeTensorError(
                 f"{_READING.get(error.func, name_of(error.func))} needs the values of a fake tensor, and a fake tensor has none; "
@@ -173,13 +190,11 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
                 " none; use an operation whose shape does not depend on them, such as torch.where(mask, x, y), or real tensors"
             ) from None
         except UnsupportedOperatorException as error:
-            moved = self._emulated_arguments()
-            if error.func is not func or not moved:
-                raise FakeTensorError(
-                    f"{name_of(error.func)} has no rule that computes the shape of its result without data; "
-                    "if it is an operation of your own, register one with torch.library.register_fake"
-                ) from None
-            return self._computed_as_on_cpu(moved, func, types, args, kwargs)
+            raise FakeTensorError(
+                f"{name_of(error.func)} has no rule that computes the shape of its result without data; use tensors on the CPU of"
+                f" at most {_MOST_BYTES >> 20} MiB, on which torch can try its own operations, or, if it is an operation of your"
+                " own, register a rule with torch.library.register_fake"
+            ) from None
         except AssertionError as error:
             # What eager checks and refuses with a RuntimeError, some of torch's rules assert.
             raise RuntimeError(f"{name_of(func)}: {error}") from error
@@ -187,45 +202,21 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             self.thread.arguments = before
 
     def can_run_unsafe_fallback(self, func: OpOverload) -> bool:
-        """Whether an operation without a rule may be computed on zeros to see what comes out."""
-        if not super().can_run_unsafe_fallback(func) or self._emulated_arguments():
-            return False
-        size = sum(tensor.numel() * tensor.element_size() for tensor in self.thread.arguments)
-        if size > _MOST_BYTES:
-            raise FakeTensorError(
-                f"{name_of(func)} has no rule that computes the shape of its result without data, and"
-                f" {size / 2**20:,.0f} MiB of arguments are too many to try it on zeros; use smaller tensors, or register a rule"
-                " with torch.library.register_fake"
-            )
-        return True
+        """True if an operation without a rule may be computed on zeros to see what comes out."""
+        given = self.thread.arguments
+        size = sum(tensor.numel() * tensor.element_size() for tensor in given)
+        is_small = size <= _MOST_BYTES and not any(is_emulated(tensor.fake_device) for tensor in given)
+        return is_small and super().can_run_unsafe_fallback(func)
 
-    def _emulated_arguments(self) -> list[FakeTensor]:
-        """The arguments of the operation that are on a CUDA device that does not exist."""
-        return [tensor for tensor in self.thread.arguments if is_emulated(tensor.fake_device)]
 
-    def _computed_as_on_cpu(
-        self,
-        moved: list[FakeTensor],
-        func: OpOverload,
-        types: Sequence[type],
-        args: Sequence[object],
-        kwargs: Mapping[str, object],
-    ) -> object:
-        """The results if these arguments are on the CPU for the time of this operation; results are where they were."""
-        device, cpu = moved[0].fake_device, torch.device("cpu")
-        if "device" in kwargs:
-            kwargs = {**kwargs, "device": cpu}
-        devices = [tensor.fake_device for tensor in moved]
-        for tensor in moved:
-            tensor.fake_device = cpu
-        try:
-            found = self._computed(func, types, args, kwargs)
-        finally:
-            for tensor, before in zip(moved, devices, strict=True):
-                tensor.fake_device = before
-        for tensor in fakes_in([found], {}):
-            tensor.fake_device = device
-        return found
+def _known(value: object) -> object:
+    """The value of a fake tensor that has one; other arguments stay."""
+    return value.constant if isinstance(value, FakeTensor) and value.constant is not None else value
+
+
+def makes_lazy(func: object, args: Sequence[object]) -> bool:
+    """True if an operation makes the real tensor of a parameter without a shape; an empty nn.Parameter() has one."""
+    return func is _aten.empty.memory_format and args[0] == [0] and is_called_by(_UNINITIALIZED)
 
 
 class _Converter(FakeTensorConverter):
@@ -239,8 +230,6 @@ class _Converter(FakeTensorConverter):
         pytype: type[Tensor] | None = None,
         dispatch_keys: torch.DispatchKeySet | None = None,
     ) -> FakeTensor:
-        if pytype is None and dispatch_keys is None and device == _CPU:
-            return fake_of(fake_mode, t, device)
         return Fake(fake_mode, t, device, pytype=pytype, dispatch_keys=dispatch_keys)
 
     def from_real_tensor(self, fake_mode: FakeTensorMode, t: Tensor, *args: Any, **kwargs: Any) -> FakeTensor:
@@ -251,11 +240,3 @@ class _Converter(FakeTensorConverter):
         found = super().from_real_tensor(fake_mode, t, *args, **kwargs)
         found.__class__ = Fake
         return found
-
-
-def _with_own_class(found: object) -> object:
-    """Give our class to fake tensors that torch's own rules made."""
-    for tensor in fakes_in([found], {}):
-        if type(tensor) is FakeTensor:
-            tensor.__class__ = Fake
-    return found

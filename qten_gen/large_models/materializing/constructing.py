@@ -3,7 +3,8 @@
 A model of transformers, timm or diffusers is initialised by its constructor, whose `_init_weights` gives the layers in it other
 values than their own `reset_parameters`. So where a child has a module of another library without a `reset_parameters`, the
 nearest declared module above it whose arguments are known is constructed once more. So is a declared class with a `__post_init__`
-or an `__init__` of its own: its constructor may write anything.
+or an `__init__` of its own: its constructor may write anything; and a module with parametrizations. Where that does not work, or
+does not make a module as it is now, nothing is guessed: it is an error.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import copy
 import gc
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.parametrize import ParametrizationList
+from torch.nn.utils import parametrize
 from torch.types import Device as DeviceLike
 from torch.utils._pytree import tree_leaves
 
@@ -46,8 +48,7 @@ Arguments = tuple[tuple[object, ...], dict[str, object]]
 _arguments: WeakKeyDictionary[nn.Module, Arguments | None] = WeakKeyDictionary()
 """Copies of the arguments that `on_meta` got, by the module; None where they hold the caller's modules or tensors."""
 
-_OWN_WAYS = ("_init_weights", "init_weights", "initialize_weights", "init_parameters")
-"""Methods that give the layers below a module other values than the layers' own `reset_parameters`."""
+INSTEAD = "give its values in state_dict=, or build the module with qten_gen.deferred_init"
 
 
 def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords: dict[str, object]) -> R:
@@ -104,7 +105,7 @@ def _copied(arguments: Arguments) -> Arguments | None:
 
 @dataclass(slots=True)
 class Constructed:
-    """What recorded constructors say of the tensors of a tree."""
+    """The values that recorded constructors give the tensors of a tree."""
 
     values: dict[HeldTensor, Tensor] = field(default_factory=dict)
     """The deferred tensor with the value of each tensor that is on meta."""
@@ -112,44 +113,42 @@ class Constructed:
     """The constructor that gives it, for the report."""
     modules: set[int] = field(default_factory=set)
     """The ids of the modules that are initialised so."""
-    problems: dict[int, str] = field(default_factory=dict)
-    """Why modules are initialised by their `reset_parameters` after all, by the id of the module."""
-    refused: set[int] = field(default_factory=set)
-    """The modules that this would give wrong values: their library has a way of its own."""
-    lost: list[str] = field(default_factory=list)
-    """Why writes of an author's constructor are lost, where that is not refused."""
 
 
 def constructed(tree: Tree, seed: int, names: Mapping[int, str], missing: Container[HeldTensor]) -> Constructed:
     """Record the constructors that give modules of a tree their values, where these are missing.
 
     `names` has the name of each module that random numbers depend on, by its id.
+
+    Raises:
+        RuntimeError: a constructor cannot be run once more, or does not make a module as it is now.
     """
     found = Constructed()
-    made: dict[int, ModuleBase | str] = {}
+    made: dict[int, nn.Module] = {}
     for start, top in _constructed_parts(tree.root, None):
         if not any(held in missing for module in top.modules() for _, held in tree.of(module)):
             continue
         if start is None:
-            near = cast(ModuleBase, _nearest_declared(tree, top))
-            name = class_name(near)
-            why: ModuleBase | str = (
-                f"{name} has an __init__ of its own, whose arguments {name}.on_meta() would have kept"
-            )
-            if near in _arguments or not getattr(type(near), "_writes_init", False):
-                why = f"an argument of {name}() is or holds a module or a tensor, or cannot be copied"
-        else:
-            if id(start) not in made:
-                made[id(start)] = _constructed_anew(start, seed, names[id(start)])
-            why = made[id(start)]
-        if isinstance(why, ModuleBase) and start is not None:
-            why = _matched(tree, start, why, top, found)
-        if why:
-            _note_problem(top, cast(str, why), found)
-    for held in list(found.values):
-        if held not in missing or id(held.origin.module) not in found.modules:
-            del found.values[held]
+            cls = declared_class(tree.root)
+            why = f"{cls.__name__}.on_meta() did not make this module, so nothing has kept the arguments"
+            if tree.root in _arguments or not getattr(cls, "_writes_init", False):
+                why = f"an argument of {cls.__name__}() is or holds a module or a tensor, or cannot be copied"
+            raise _impossible(tree, top, why)
+        if id(start) not in made:
+            args, keywords = cast(Arguments, _arguments_of(start))
+            try:
+                with seeded(seed, names[id(start)]), torch.device("cpu"):
+                    made[id(start)] = recorded(partial(declared_class(start), *args, **keywords), moves_on=False)
+            except Exception as error:  # whatever the constructor raises where tensors have no values
+                raise _impossible(tree, top, f"{class_name(start)}() cannot be recorded: {error}") from error
+        _match(tree, start, made[id(start)], top, missing, found)
     return found
+
+
+def _impossible(tree: Tree, top: nn.Module, why: str) -> RuntimeError:
+    path = tree.paths[id(top)]
+    where = f"{path}, of the class {class_name(top)}," if path else class_name(top)
+    return RuntimeError(f"materialize(): {where} is initialised by its constructor, and {why}; {INSTEAD}")
 
 
 def _constructed_parts(module: nn.Module, start: ModuleBase | None) -> Iterator[tuple[ModuleBase | None, nn.Module]]:
@@ -157,7 +156,11 @@ def _constructed_parts(module: nn.Module, start: ModuleBase | None) -> Iterator[
     if isinstance(module, ModuleBase):
         if _arguments_of(module) is not None:
             start = module
-        if _writes_values(module) or _changes_needy(module):
+        changes_needy = writes_below(module) and any(map(_needs_constructor, foreign_children(module)))
+        runs_code = type(module)._writes_init or hasattr(
+            module, "__post_init__"
+        )  # of the author, which may write anything
+        if runs_code or parametrize.is_parametrized(module) or changes_needy:
             yield start, module
             return
     elif not is_declared(module) and _needs_constructor(module):
@@ -167,22 +170,16 @@ def _constructed_parts(module: nn.Module, start: ModuleBase | None) -> Iterator[
         yield from _constructed_parts(child, start)
 
 
-def _writes_values(module: nn.Module) -> bool:
-    """Whether the constructor of a declared module runs code of the author."""
-    return isinstance(module, ModuleBase) and (type(module)._writes_init or hasattr(module, "__post_init__"))
-
-
-def _changes_needy(module: nn.Module) -> bool:
-    """Whether a method of the author may write to a child that only a constructor initialises."""
-    return writes_below(module) and any(_needs_constructor(child) for child in foreign_children(module))
-
-
 def _needs_constructor(child: nn.Module) -> bool:
-    """Whether a module that is not declared, or one in it, is of another library than torch and cannot initialise itself."""
-    if is_declared(child) or isinstance(child, ParametrizationList):
+    """Return whether a module that is not declared, or one in it, cannot initialise itself.
+
+    It is of another library than torch and has no `reset_parameters`, or it has parametrizations, which compute their tensors.
+    """
+    if is_declared(child):
         return False
     is_foreign = not declared_class(child).__module__.startswith(("torch.", "qten_gen."))
-    return (is_foreign and method_of(child) is None) or any(map(_needs_constructor, child.children()))
+    needs = (is_foreign and method_of(child) is None) or parametrize.is_parametrized(child)
+    return needs or any(map(_needs_constructor, child.children()))
 
 
 def _arguments_of(module: ModuleBase) -> Arguments | None:
@@ -197,49 +194,40 @@ def _arguments_of(module: ModuleBase) -> Arguments | None:
     return arguments and _copied(arguments)
 
 
-def _constructed_anew(start: ModuleBase, seed: int, name: str) -> ModuleBase | str:
-    """A declared module, constructed once more without values; or why that does not work."""
-    arguments = _arguments_of(start)
-    assert arguments is not None
-    cls = declared_class(start)
-    try:
-        with seeded(seed, name), torch.device("cpu"):
-            return cast(ModuleBase, recorded(lambda: cls(*arguments[0], **arguments[1]), moves_on=False))
-    except Exception as error:  # whatever the constructor raises where tensors have no values
-        return f"{cls.__name__}() cannot be recorded: {error}"
-
-
-def _matched(tree: Tree, start: ModuleBase, made: nn.Module, top: nn.Module, found: Constructed) -> str:
-    """Note the values of the modules of a part that the constructor made as they are now; what else there is, as a problem."""
+def _match(
+    tree: Tree, start: ModuleBase, made: nn.Module, top: nn.Module, missing: Container[HeldTensor], found: Constructed
+) -> None:
+    """Note the values of the modules of a part, which the constructor has to make as they are now."""
     prefix = tree.paths[id(start)]
     twins = {without_wrappers(path): module for path, module in made.named_modules(remove_duplicate=False)}
     fakes = {without_wrappers(home.qualified): each.tensor for each in survey(made).held for home in each.homes}
     by = f"{class_name(start if is_declared(top) else top)}.__init__"
-    birth, lost = BIRTHS.get(start), ""
+    birth = BIRTHS.get(start)
     for module in top.modules():
-        path, born = tree.paths[id(module)], BIRTHS.get(module)
-        is_kept = birth is None or (born is not None and born[0] is birth[0])
-        at = born[1].removeprefix(birth[1]) if birth and born and is_kept else path.removeprefix(prefix)
-        twin = twins.get(without_wrappers(at.removeprefix(".")))
-        is_twin = twin is not None and declared_class(twin) is declared_class(module)
-        is_changed = is_kept and is_twin and _configuration(module) != _configuration(cast(nn.Module, twin))
-        places = [(home, held) for home, held in tree.of(module) if held.tensor.is_meta]
-        fits: dict[HeldTensor, Tensor] = {}
-        for home, held in places:
-            fake = fakes.get(without_wrappers((at + home.qualified.removeprefix(path)).removeprefix(".")))
-            if fake is not None and fake.shape == held.tensor.shape:
-                fits[held] = fake
-        if is_kept and is_twin and not is_changed and all(held in fits for _, held in places):
-            made_here = {held: fits[held] for home, held in places if home is held.origin}
-            found.modules.add(id(module))
-            found.values |= made_here
-            found.by |= dict.fromkeys(made_here, by)
-        elif not lost or is_changed or _writes_values(module):
-            name = next((home.qualified for home, held in places if held not in fits), path or class_name(module))
-            lost = f"{class_name(start)}() does not make {name} as it is now"
-            if is_declared(top) and (is_changed or _writes_values(module)):
-                found.lost.append(lost)
-    return "" if is_declared(top) else lost
+        at, born = _below(prefix, tree.paths[id(module)]), BIRTHS.get(module)
+        is_kept = birth is None or (born is not None and born[0] is birth[0] and _below(birth[1], born[1]) == at)
+        twin = twins.get(at) if is_kept else None
+        needed = [(home, held) for home, held in tree.of(module) if held in missing]
+        given = {home: fakes.get(_below(prefix, home.qualified)) for home, _ in needed}
+        if twin is None or declared_class(twin) is not declared_class(module):
+            wrong = [home.qualified for home, _ in needed]
+        elif _configuration(module) != _configuration(twin):
+            wrong = [tree.paths[id(module)] or class_name(module)]
+        else:
+            wrong = [
+                home.qualified for home, held in needed if getattr(given[home], "shape", None) != held.tensor.shape
+            ]
+        if wrong:
+            raise _impossible(tree, top, f"{class_name(start)}() does not make {wrong[0]} as it is now")
+        found.modules.add(id(module))
+        for home, held in needed:
+            if home is held.origin:
+                found.values[held], found.by[held] = cast(Tensor, given[home]), by
+
+
+def _below(prefix: str, path: str) -> str:
+    """The path of a module below another one, without wrappers."""
+    return without_wrappers(path.removeprefix(prefix).removeprefix("."))
 
 
 def _configuration(module: nn.Module) -> str:
@@ -247,24 +235,3 @@ def _configuration(module: nn.Module) -> str:
     names = type(module)._config if isinstance(module, ModuleBase) else ()
     leaves = tree_leaves([getattr(module, name) for name in names])
     return repr([leaf for leaf in leaves if isinstance(leaf, bool | int | float | complex | str)])
-
-
-def _note_problem(top: nn.Module, why: str, found: Constructed) -> None:
-    """Note why a part is initialised by its `reset_parameters` after all, if it is."""
-    if not is_declared(top) or any(map(_writes_values, top.modules())):
-        found.lost.append(why if is_declared(top) else f"{class_name(top)} is not constructed once more: {why}")
-    tops = [part for part in top.modules() if _needs_constructor(part)] if is_declared(top) else [top]
-    for part in tops:
-        modules = list(part.modules())
-        found.problems |= dict.fromkeys(map(id, modules), f"{class_name(part)} initialises it, and {why}")
-        found.modules -= set(map(id, modules))
-        if any(callable(getattr(module, name, None)) for module in modules for name in _OWN_WAYS):
-            found.refused |= set(map(id, modules))
-
-
-def _nearest_declared(tree: Tree, top: nn.Module) -> nn.Module:
-    """The innermost declared module that a part is in, or the part itself."""
-    path = tree.paths[id(top)]
-    while path and not isinstance(tree.root.get_submodule(path), ModuleBase):
-        path = path.rpartition(".")[0]
-    return tree.root.get_submodule(path)

@@ -16,8 +16,6 @@ from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import parametrize
-from torch.nn.utils.parametrizations import _SpectralNorm
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from ...runtime.module.module_base import ModuleBase
@@ -44,12 +42,10 @@ def units(root: nn.Module) -> Iterator[Unit]:
         if writes_below(module):
             inside = list(below(foreign_children(module)))
         else:
-            # What is a part of the module's own tensors: fields that repeat, and parametrizations.
-            parts = (nn.ParameterList, nn.ParameterDict)
-            own: list[nn.Module] = [child for child in module.children() if isinstance(child, parts)]
-            if parametrize.is_parametrized(module):
-                own.append(module.get_submodule("parametrizations"))
-            inside = list(below(own))
+            # Fields that repeat are a part of the module's own tensors.
+            inside = list(
+                below(each for each in module.children() if isinstance(each, nn.ParameterList | nn.ParameterDict))
+            )
         for parent in (*inside, module):
             for child in parent.children():
                 if id(child) not in seen:
@@ -65,21 +61,11 @@ def foreign_children(module: nn.Module) -> list[nn.Module]:
 
 
 def writes_below(module: nn.Module) -> bool:
-    """Whether the method of a module may write to layers below it: a generated one writes to the module's own fields alone."""
+    """Return whether a method of a module may write to layers below it; a generated one writes to the module's own fields."""
     if method_of(module) is None or not any(True for _ in module.children()):
         return False
     written = [cls for cls in type(module).__mro__ if not set(METHODS).isdisjoint(vars(cls))]
     return any("_fingerprint" not in vars(cls) for cls in written)
-
-
-@dataclass(frozen=True, slots=True)
-class Assigned:
-    """An attribute, parameter or buffer that an initialiser made or replaced, beside the tensors that the module had."""
-
-    module: nn.Module
-    registry: Registry
-    name: str
-    value: object
 
 
 @dataclass(slots=True)
@@ -90,7 +76,8 @@ class Initialised:
     """The value of each tensor that is on meta."""
     gaps: dict[HeldTensor, Tensor] = field(default_factory=dict)
     """Which elements nothing wrote, of each tensor that has some."""
-    assigned: list[Assigned] = field(default_factory=list)
+    attributes: list[tuple[nn.Module, str, object]] = field(default_factory=list)
+    """The attributes without tensors that an initialiser made or replaced."""
 
 
 def initialised(tree: Tree, unit: Unit, seed: int, names: Mapping[int, str], without: Container[int]) -> Initialised:
@@ -130,7 +117,7 @@ def _attempt(
             lost = _put_others(tree, module, attempt)
             with seeded(seed, names[id(module)]):
                 try:
-                    _run(module, method, attempt)
+                    getattr(module, method)()
                 except Exception as error:
                     error.add_note(f"in {watch.where}, which materialize() runs")
                     raise
@@ -138,7 +125,7 @@ def _attempt(
                 home.holder[home.name] = tensor
             for changed in unit if writes_below(module) else (module,):
                 _follow(tree, changed, stand_ins)
-        found.assigned = list(_assigned(before, {id(stand_ins[held]): held.tensor for held in stand_ins}))
+        found.attributes = list(_assigned(before, set(map(id, stand_ins.values()))))
     for held, value in stand_ins.items():
         if held.tensor.is_meta:
             found.values[held] = value
@@ -149,7 +136,7 @@ def _attempt(
 
 
 def _stand_ins(tree: Tree, unit: Unit, attempt: int) -> dict[HeldTensor, Tensor]:
-    """Poisoned whole tensors on the CPU for those of a unit that are on meta and its own, and copies of those that are real."""
+    """Poisoned whole tensors on the CPU for a unit's own tensors on meta, and copies of its real ones."""
     modules = set(map(id, unit))
     made: dict[HeldTensor, Tensor] = {}
     for module in unit:
@@ -178,7 +165,7 @@ def _guarded(tree: Tree, unit: Unit) -> dict[int, str]:
 
 
 def _put_others(tree: Tree, module: nn.Module, attempt: int) -> list[tuple[Home, object]]:
-    """Put other tensors in the place of those that a module holds and another one initialises, as before they were tied."""
+    """Put other tensors in the place of tensors that another module initialises, as before they were tied."""
     before = []
     for home, held in tree.of(module):
         is_made_here = held.origin.module is module or home.is_declared_tie or home.registry is Registry.ATTRIBUTE
@@ -192,12 +179,12 @@ def _put_others(tree: Tree, module: nn.Module, attempt: int) -> list[tuple[Home,
 def _follow(tree: Tree, module: nn.Module, stand_ins: dict[HeldTensor, Tensor]) -> None:
     """If a method replaced tensors, use the new ones under every name."""
     for home, held in tree.of(module):
-        if home is not held.origin or home.registry is Registry.ATTRIBUTE or held not in stand_ins:
+        if home is not held.origin or home.is_in_container or held not in stand_ins:
             continue
         new = home.holder.get(home.name)
         if isinstance(new, Tensor) and new is not stand_ins[held]:
             for other in held.homes:
-                if other.registry is not Registry.ATTRIBUTE and other.holder.get(other.name) is stand_ins[held]:
+                if not other.is_in_container and other.holder.get(other.name) is stand_ins[held]:
                     other.holder[other.name] = new
             stand_ins[held] = new
 
@@ -238,90 +225,33 @@ def _in_place(unit: Unit, stand_ins: Mapping[HeldTensor, Tensor]) -> Iterator[li
                 )
             for name, value in attributes(each.module).items():
                 if any(isinstance(leaf, Tensor) and id(leaf) in others for leaf in tree_leaves(value)):
-                    vars(each.module)[name] = each.containers[name] = _with(others, value)
+                    vars(each.module)[name] = each.containers[name] = tree_map_only(
+                        Tensor, lambda tensor: others.get(id(tensor), tensor), value
+                    )
         yield before
     finally:
         for each in before:
             each.put_back()
 
 
-def _assigned(before: Sequence[_Before], tensors: Mapping[int, Tensor]) -> Iterator[Assigned]:
-    """What an initialisation assigned, with the module's tensors in place of stand-ins: `tensors` has them by id."""
+def _assigned(before: Sequence[_Before], known: Container[int]) -> Iterator[tuple[nn.Module, str, object]]:
+    """The attributes that an initialisation assigned, beside tensors that the module had: `known` has the ids of these.
+
+    Raises:
+        RuntimeError: one is a tensor or holds some, so what it would be on another device or in a part is not known.
+    """
     for each in before:
+        own = f"{class_name(each.module)}.{method_of(each.module)}"
         for name, value in attributes(each.module).items():
             is_new = name not in each.state or value is not each.state[name]
-            if is_new and value is not each.containers.get(name):
-                yield Assigned(each.module, Registry.ATTRIBUTE, name, _with(tensors, value))
+            if not is_new or value is each.containers.get(name) or id(value) in known:
+                continue
+            if any(isinstance(leaf, Tensor) for leaf in tree_leaves(value)):
+                raise RuntimeError(
+                    f"materialize(): {own} assigns {name}, which holds tensors; register each as a buffer"
+                )
+            yield each.module, name, value
         for registry, content in each.registries.items():
             for name, value in vars(each.module)[registry.value].items():
                 if value is not None and content.get(name) is None:
-                    yield Assigned(each.module, registry, name, _with(tensors, value))
-
-
-def _with(others: Mapping[int, Tensor], value: object) -> object:
-    """A value with other tensors in place of those whose ids are given."""
-    if isinstance(value, Tensor):
-        return others.get(id(value), value)
-    return tree_map_only(Tensor, lambda tensor: others.get(id(tensor), tensor), value)
-
-
-def _run(module: nn.Module, method: str, attempt: int) -> None:
-    """Call the method that initialises a module, on what parametrizations compute where it has some."""
-    if not parametrize.is_parametrized(module):
-        getattr(module, method)()
-        return
-    # What a parametrization computes is taken apart again, as it was when it was registered.
-    cls = type(module)
-    lists: dict[str, parametrize.ParametrizationList] = dict(module.parametrizations.items())  # type: ignore[union-attr, operator] # a ModuleDict of them
-    made = {name: _unparametrized(module, name, each, attempt) for name, each in lists.items()}
-    module.__class__ = parametrize.type_before_parametrizations(module)
-    registries = {
-        name: "_parameters" if isinstance(tensor, nn.Parameter) else "_buffers" for name, tensor in made.items()
-    }
-    try:
-        for name, tensor in made.items():
-            vars(module)[registries[name]][name] = tensor
-        getattr(module, method)()
-        made = {name: vars(module)[registries[name]][name] for name in made}
-    finally:
-        for name in made:
-            vars(module)[registries[name]].pop(name, None)
-        module.__class__ = cls
-    for name, each in lists.items():
-        _take_apart(each, made[name])
-
-
-def _unparametrized(
-    module: nn.Module, name: str, parametrizations: parametrize.ParametrizationList, attempt: int
-) -> Tensor:
-    originals = [*parametrizations.parameters(), *parametrizations.buffers()]
-    with torch.no_grad():
-        for original in originals:
-            original.zero_()
-        made = poison(torch.empty_like(getattr(module, name)), attempt)
-        for original in originals:
-            poison(original, attempt)
-    is_parameter = any(True for _ in parametrizations.parameters(recurse=False))
-    return nn.Parameter(made) if is_parameter and made.is_floating_point() else made
-
-
-def _take_apart(parametrizations: parametrize.ParametrizationList, value: Tensor) -> None:
-    """Give the original tensors of a parametrization what `register_parametrization` computes from a value."""
-    with torch.no_grad():
-        for each in reversed(list(parametrizations)):
-            if hasattr(each, "right_inverse"):
-                try:
-                    value = each.right_inverse(value)  # type: ignore[operator] # it has one
-                except NotImplementedError:
-                    continue
-        parts = {"original": value} if isinstance(value, Tensor) else {f"original{i}": t for i, t in enumerate(value)}
-        for name, part in parts.items():
-            getattr(parametrizations, name).copy_(part)
-        value = parametrizations.original if isinstance(value, Tensor) else value
-        for each in parametrizations:
-            # The constructor of this one alone draws its vectors, and brings them near the singular vectors of the weight.
-            if isinstance(each, _SpectralNorm) and value.ndim > 1:
-                for vector in each.buffers(recurse=False):
-                    vector.copy_(nn.functional.normalize(vector.normal_(), dim=0, eps=each.eps))
-                each._power_method(each._reshape_weight_to_matrix(value), 15)
-            value = each(value) if isinstance(value, Tensor) else each(*value)
+                    raise RuntimeError(f"materialize(): {own} registers {name}; let the constructor do it")

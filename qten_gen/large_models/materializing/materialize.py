@@ -7,9 +7,8 @@ every reference to it holds: ties, optimizers that were made before, lists of pa
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -19,30 +18,54 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 from torch.types import Device as DeviceLike
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
-from torch.utils._pytree import tree_leaves, tree_map_only
 
 from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.module_base import ModuleBase
 from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..deferred.deferred_init import value_of
-from ..sharding.agreement import agreed_seed, check_agreement, values_of_tensors
-from ..sharding.placements import is_distributed, write_part
-from .checkpoint_sources import Sources, StateDict, sources
-from .constructing import constructed
+from ..sharding.agreement import check_agreement, description, meshes_of
+from ..sharding.placements import chosen, is_distributed, on_mesh, write_part
+from .checkpoints import StateDict, beginning, load, matched
+from .constructing import INSTEAD, constructed
 from .initialising import Initialised, initialised, units, writes_below
-from .report import MaterializedTensor, MaterializeReport, Source
-from .surroundings import is_floating, poisoned
-from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, storage_of, survey, without_wrappers
+from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, survey, without_wrappers
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
+    from torch.distributed.tensor.placement_types import Placement
 
     from ..sharding.placements import Placements
+
+
+@dataclass(frozen=True, slots=True)
+class MaterializeReport:
+    """The report of `materialize`: the source of each tensor's values. Its text has a line for each.
+
+    `module.materialize(device, report=function)` calls the function with it.
+
+    >>> reports: list[MaterializeReport] = []
+    >>> linear = Linear.on_meta(2, 3).materialize("cpu", seed=7, report=reports.append)
+    >>> print(reports[0])
+    1 tensor with seed 7
+    weight: Linear.reset_parameters
+    >>> reports[0].sources
+    {'weight': 'Linear.reset_parameters'}
+    """
+
+    sources: Mapping[str, str]
+    """By the name of each tensor that was on meta: `checkpoint`, the method that initialised it, or `tied to embed.weight`."""
+    seed: int | None = None
+    """The seed of what was initialised; None if nothing was drawn."""
+
+    def __str__(self) -> str:
+        tensors = "1 tensor" if len(self.sources) == 1 else f"{len(self.sources)} tensors"
+        seed = f" with seed {self.seed}" if self.seed is not None else ""
+        return "\n".join([f"{tensors}{seed}", *(f"{name}: {source}" for name, source in self.sources.items())])
+
 
 M = TypeVar("M", bound=nn.Module)
 
 _SHOWN = 10
-_INSTEAD = "give its values in state_dict=, or build the module with qten_gen.deferred_init"
 _KINDS = {Registry.PARAMETERS: "parameter", Registry.BUFFERS: "buffer", Registry.ATTRIBUTE: "plain attribute"}
 
 
@@ -64,71 +87,87 @@ def materialize(
     prefix = f"{prefix}." if prefix else ""
     tree = survey(module)
     _check_not_fake(tree)
-    wanted = sources(tree, mesh, placements, state_dict, prefix)
-    if wanted.meshes:
-        check_agreement([f"dtype=: {dtype}", *wanted.described(tree)], wanted.meshes)
-    work = None
-    if any(held.tensor.is_meta for held in tree.held):
+    placed = _placed(tree, mesh, placements)
+    loaded = {} if state_dict is None else matched(tree, state_dict, prefix)
+    is_on_meta = any(held.tensor.is_meta for held in tree.held)
+    draws = seed is None and is_on_meta
+    drawn = int(torch.empty((), dtype=torch.int64, device="cpu").random_()) if draws else 0
+    if meshes := meshes_of((held.tensor for held in tree.held), mesh):
+        by_name = {held.homes[0].qualified: held for held in tree.held}
+        tensors = {name: held.tensor for name, held in by_name.items()}
+        values = [f"{held.homes[0].qualified}: {beginning(value)}" for held, value in loaded.items()]
+        described = description(tensors, {name: placed.get(held) for name, held in by_name.items()})
+        drawn = check_agreement([f"{seed}, {dtype}", *described, *values], meshes, drawn)
+    made = MaterializeReport({})
+    if is_on_meta:
         _check_kinds(tree)
-        seed = agreed_seed(_drawn() if seed is None else seed, wanted.meshes, drawn=seed is None)
-        work = _Work(tree, target, dtype, wanted, seed, prefix)
+        work = _Work(tree, target, dtype, mesh, placed, loaded, drawn if seed is None else seed, prefix)
         work.check()
         work.do()
-        if wanted.meshes and wanted.matches:
-            loaded = [(held.origin.qualified, tensor) for held, tensor in work.made.items() if held in wanted.matches]
-            check_agreement(values_of_tensors(loaded), wanted.meshes)
-    for each, extra in wanted.extra:
-        each.set_extra_state(extra)
+        made = work.report()
     if report is not None:
-        report(work.report() if work else MaterializeReport(()))
+        report(made)
     return module
+
+
+def _placed(
+    tree: Tree, mesh: DeviceMesh | None, placements: Placements | None
+) -> dict[HeldTensor, tuple[Placement, ...] | None]:
+    """The placements of tensors that become DTensors; None for tensors that stay plain. DTensors are left out."""
+    if mesh is None:
+        if placements is not None:
+            raise TypeError("materialize(): placements are on a mesh; give mesh= too")
+        return {}
+    registered = {held.homes[0].qualified: held for held in tree.held if held.is_registered and held.tensor.is_meta}
+    names = {name: [home.qualified for home in held.homes] for name, held in registered.items()}
+    found = chosen(names, {name: held.tensor for name, held in registered.items()}, mesh, placements)
+    return {registered[name]: value for name, value in found.items()}
 
 
 class _Work:
     """Gives the tensors of a tree their values, one unit after the other."""
 
     def __init__(
-        self, tree: Tree, device: torch.device, dtype: torch.dtype | None, wanted: Sources, seed: int, prefix: str
+        self,
+        tree: Tree,
+        device: torch.device,
+        dtype: torch.dtype | None,
+        mesh: DeviceMesh | None,
+        placed: Mapping[HeldTensor, tuple[Placement, ...] | None],
+        loaded: Mapping[HeldTensor, Tensor],
+        seed: int,
+        prefix: str,
     ) -> None:
-        self.tree, self.device, self.dtype, self.wanted, self.seed = tree, device, dtype, wanted, seed
+        self.tree, self.device, self.dtype, self.seed = tree, device, dtype, seed
+        self.mesh, self.placed, self.loaded = mesh, placed, loaded
         self.made: dict[HeldTensor, Tensor] = {}
         """What each tensor that was on meta is now."""
-        self._bytes_read = 0
         self._on_meta = [held for held in tree.held if held.tensor.is_meta]
-        self._missing = {held for held in self._on_meta if held not in wanted.matches}
+        self._missing = {held for held in self._on_meta if held not in loaded}
         self._names = {key: (prefix + without_wrappers(path)).removesuffix(".") for key, path in tree.paths.items()}
         self._constructed = constructed(tree, seed, self._names, self._missing)
-        self._ids = {id(held.tensor) for held in tree.held}
         self._kept = {id(tensor) for each in tree.root.modules() for _, tensor in kept_tensors(each)}
 
     def check(self) -> None:
         """Refuse what can be seen not to work before anything changes.
 
         Raises:
-            RuntimeError: nothing initialises a tensor, or its library does it in a way of its own.
+            RuntimeError: nothing initialises a tensor.
         """
         run = {id(module) for unit in units(self.tree.root) if any(map(method_of, unit)) for module in unit}
-        problems: list[str] = []
-        for held in self._on_meta:
-            module = held.origin.module
-            why = self._constructed.problems.get(id(module))
-            if held not in self._missing or held in self._constructed.values:
-                continue
-            if id(module) in self._constructed.refused:
-                if not any(str(why) in problem for problem in problems):
-                    problems.append(f"{_named(held.origin)} has unknown initial values: {why}; {_INSTEAD}")
-            elif id(module) not in run and held.tensor.numel():
-                problems.append(self._problem(held, None))
-        _raise(problems)
-        for held in filter(self._is_initialised_by_methods, self._on_meta):
+        by_methods = [held for held in self._on_meta if self._is_initialised_by_methods(held)]
+        _raise(
+            self._problem(held, None)
+            for held in by_methods
+            if id(held.origin.module) not in run and held.tensor.numel()
+        )
+        for held in by_methods:
             makers = {id(home.module) for home in held.homes if not home.is_declared_tie and method_of(home.module)}
             if len(makers) > 1 and not held.origin.is_birthplace_of(held.tensor):
                 names = " and ".join(home.qualified for home in held.homes)
-                taken = f"it is initialised as {held.origin.qualified}; only on_meta() notes which of them made it"
-                warnings.warn(f"materialize(): {names} are one tensor, and {taken}", stacklevel=5)
-        for why in dict.fromkeys(self._constructed.lost):
-            lost = "what the author's code in it writes on meta is lost, unless reset_parameters writes it too"
-            warnings.warn(f"materialize(): {why}; {lost}", stacklevel=5)
+                raise RuntimeError(
+                    f"materialize(): {names} are one tensor, and only on_meta() notes which of them made it; {INSTEAD}"
+                )
 
     def do(self) -> None:
         """Make every tensor and place it.
@@ -145,9 +184,9 @@ class _Work:
             if any(self._is_initialised_by_methods(held) for module in modules for _, held in self.tree.of(module)):
                 self._initialise(initialised(self.tree, unit, self.seed, self._names, self._constructed.modules))
         for held in self._on_meta:
-            if held in self.wanted.matches:
-                value = self.wanted.allocated(held, held.tensor, self.device, self._dtype_of(held))
-                self._bytes_read += self.wanted.load(held, value)
+            if held in self.loaded:
+                value = self._allocated(held, held.tensor, self._dtype_of(held))
+                load(self.loaded[held], value)
                 self._put(held, value)
         for module in self.tree.root.modules():
             if type(module)._apply is not nn.Module._apply:
@@ -159,7 +198,7 @@ class _Work:
 
     def _initialise(self, found: Initialised) -> None:
         """Give a unit what its methods made."""
-        assigned = {(id(each.module), each.name) for each in found.assigned if each.registry is Registry.ATTRIBUTE}
+        assigned = {(id(module), name) for module, name, _ in found.attributes}
         values = {
             held: value
             for held, value in found.values.items()
@@ -167,43 +206,34 @@ class _Work:
             and (held.is_registered or any((id(home.module), home.name) not in assigned for home in held.homes))
         }
         _raise(self._problem(held, found.gaps[held]) for held in values if held in found.gaps)
-        for each in found.assigned:
-            beside = [
-                leaf for leaf in tree_leaves(each.value) if isinstance(leaf, Tensor) and id(leaf) not in self._ids
-            ]
-            if any(is_floating(leaf) and bool(poisoned(leaf, 0).any()) for leaf in beside):
-                raise RuntimeError(
-                    f"materialize(): {class_name(each.module)}.{method_of(each.module)} assigns {each.name} with nan, or with"
-                    " memory that nothing has written; fill it"
-                )
         found.values.clear()
         self._place(values)
-        for each in found.assigned:
-            value = tree_map_only(Tensor, partial(self._beside, each.registry), each.value)
-            if each.registry is Registry.PARAMETERS:
-                value = nn.Parameter(value, isinstance(each.value, Tensor) and each.value.requires_grad)
-            Home(each.module, each.registry, each.name, "").holder[each.name] = value
-
-    def _beside(self, registry: Registry, tensor: Tensor) -> Tensor:
-        """A tensor that an initialiser assigned beside those of the module, on the device. Plain attributes keep their dtype."""
-        if tensor.is_meta or id(tensor) in self._ids:
-            return tensor
-        dtype = self.dtype if registry is not Registry.ATTRIBUTE and tensor.is_floating_point() else None
-        return tensor.detach().to(self.device, dtype)
+        for module, name, value in found.attributes:
+            vars(module)[name] = value
 
     def _place(self, values: dict[HeldTensor, Tensor]) -> None:
         """Give tensors whole values from the CPU."""
         for held in list(values):
             value = values.pop(held).detach()
             dtype = self._dtype_of(held) or value.dtype
-            if is_distributed(held.tensor) or self.wanted.placed.get(held) is not None:
-                new = self.wanted.allocated(held, value, self.device, dtype)
+            is_placed = is_distributed(held.tensor) or self.placed.get(held) is not None
+            new = value
+            if is_placed or (self.device.type, dtype) != ("cpu", value.dtype):
+                new = self._allocated(held, value, dtype)
                 write_part(new, value)
-            elif (self.device.type, dtype) == ("cpu", value.dtype):
-                new = value
-            else:
-                new = torch.empty_strided(value.size(), value.stride(), dtype=dtype, device=self.device).copy_(value)
             self._put(held, new)
+
+    def _allocated(self, held: HeldTensor, like: Tensor, dtype: torch.dtype | None) -> Tensor:
+        """Memory for the values of a tensor, or for the part of them that this process holds, of another dtype if one is given.
+
+        `like` has the shape, the strides and the dtype that it is to have. It is on the device also where a mesh has another.
+        """
+        placements = self.placed.get(held)
+        with torch.no_grad():
+            if type(held.tensor) in (Tensor, nn.Parameter) and (placements is None or self.mesh is None):
+                return torch.empty_strided(like.shape, like.stride(), dtype=dtype or like.dtype, device=self.device)
+            placed = held.tensor if placements is None or self.mesh is None else on_mesh(like, self.mesh, placements)
+            return torch.empty_like(placed, device=self.device, dtype=dtype or like.dtype, requires_grad=False)
 
     def _put(self, held: HeldTensor, value: Tensor) -> None:
         """Let a tensor have a value, of any shape, dtype, device and layout.
@@ -227,7 +257,6 @@ class _Work:
                 if home.holder.get(home.name) is old:
                     home.holder[home.name] = new
             held.tensor = new
-            self._ids.add(id(new))
         self.made[held] = new
 
     def _dtype_of(self, held: HeldTensor) -> torch.dtype | None:
@@ -244,7 +273,6 @@ class _Work:
         """The message about a tensor that nothing initialises, or that has a gap, and how to mend it."""
         home = held.origin
         module, cls, method = home.module, class_name(home.module), method_of(home.module)
-        why = self._constructed.problems.get(id(module))
         if home.is_declared_tie and isinstance(module, ModuleBase):
             other = module._tied[home.name]
             return (
@@ -252,51 +280,28 @@ class _Work:
                 f" tensor to one of the two; assign the tensor of {other} to self.{home.name} too, or give the values of both"
                 " in state_dict="
             )
+        by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
+        problem = f"is not initialised: {cls}.{method} does not write to it, or copies memory that nothing has written"
+        if method is None:
+            problem = f"is initialised by nothing: {cls} has no reset_parameters"
         if gap is not None and not bool(gap.all()):
-            by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
             at = gap.nonzero()[0].tolist()
-            problem = (
-                f"is initialised in part: nothing fills the element {at}, or by memory that nothing has written;"
-                f" {by} all of self.{home.name}"
-            )
-        elif method is None:
-            problem = (
-                f"is initialised by nothing: {cls} has no reset_parameters; give it one that fills self.{home.name}"
-            )
-        else:
-            problem = (
-                f"is not initialised: {cls}.{method} does not write to it, or copies memory that nothing has written;"
-                f" let it fill self.{home.name}"
-            )
-        if isinstance(module, ModuleBase) and hasattr(module, "__post_init__"):
-            problem += " (what __post_init__ writes on meta is lost)"
-        return f"{_named(home)} {problem}, or {_INSTEAD}" + (f" ({why})" if why else "")
+            problem = f"is initialised in part: nothing fills the element {at}, or by memory that nothing has written"
+        problem += f"; {by} all of self.{home.name}"
+        return f"{_named(home)} {problem}, or {INSTEAD}"
 
     def report(self) -> MaterializeReport:
         """The source of each tensor's values."""
-        entries = [entry for held in self._on_meta if held in self.made for entry in self._entries(held)]
-        is_drawn = any(entry.source == "initialiser" for entry in entries)
-        return MaterializeReport(tuple(entries), self.seed if is_drawn else None, self._bytes_read)
-
-    def _entries(self, held: HeldTensor) -> Iterator[MaterializedTensor]:
-        """The lines of the report about a tensor: one for its first name, and one for each name that is tied to it."""
-        value = self.made[held]
-        # A name that the declaration ties to another comes after that one.
-        homes = sorted(held.homes, key=lambda home: (home.is_declared_tie, home is not held.origin))
-        name, *others = dict.fromkeys(home.qualified for home in homes)
-        match = self.wanted.matches.get(held)
-        if match is not None:
-            detail = match.stored.origin if match.name == name else f"{match.stored.origin}: {match.name}"
-        elif held in self._constructed.by:
-            detail = self._constructed.by[held]
-        else:
+        sources: dict[str, str] = {}
+        for held in (held for held in self._on_meta if held in self.made):
+            # A name that the declaration ties to another comes after that one.
+            homes = sorted(held.homes, key=lambda home: (home.is_declared_tie, home is not held.origin))
+            first, *others = dict.fromkeys(home.qualified for home in homes)
             module = held.origin.module
-            detail = f"{class_name(module)}.{method_of(module)}" if method_of(module) else "a module above it"
-        local = tuple((value.to_local() if is_distributed(value) else value).shape)
-        source: Source = "checkpoint" if match else "initialiser"
-        yield MaterializedTensor(name, tuple(value.shape), local, value.dtype, source, detail)
-        for other in others:
-            yield MaterializedTensor(other, tuple(value.shape), local, value.dtype, "tie", name)
+            by = f"{class_name(module)}.{method_of(module)}" if method_of(module) else "a module above it"
+            sources[first] = "checkpoint" if held in self.loaded else self._constructed.by.get(held, by)
+            sources |= dict.fromkeys(others, f"tied to {first}")
+        return MaterializeReport(sources, self.seed if self._missing else None)
 
 
 def _as(tensor: Tensor, value: Tensor) -> Tensor:
@@ -312,15 +317,8 @@ def _named(home: Home) -> str:
 
 
 def _raise(problems: Iterable[str]) -> None:
-    found = list(problems)
-    if found:
-        more = [f"and {len(found) - _SHOWN} others"] if len(found) > _SHOWN else []
-        raise RuntimeError("materialize(): " + "\n  ".join([*found[:_SHOWN], *more]))
-
-
-def _drawn() -> int:
-    """A seed from torch's default generator, which `torch.manual_seed` sets."""
-    return int(torch.empty((), dtype=torch.int64, device="cpu").random_())
+    if found := list(problems):
+        raise RuntimeError("materialize(): " + "\n  ".join([*found[:_SHOWN], *(["..."] if found[_SHOWN:] else [])]))
 
 
 def _check_arguments(seed: int | None, dtype: torch.dtype | None) -> None:
@@ -349,25 +347,19 @@ def _check_kinds(tree: Tree) -> None:
         home, tensor = held.homes[0], held.tensor
         if not tensor.is_meta:
             continue
+        is_plain = tensor.layout is torch.strided and not is_traceable_wrapper_subclass(tensor)
+        memory = tensor.untyped_storage()._cdata if type(tensor) in (Tensor, nn.Parameter) and is_plain else -id(tensor)
         if is_lazy(tensor):
-            raise ValueError(
-                f"materialize(): {home.qualified} has no shape, because {class_name(home.module)} is lazy;"
-                " give its sizes in the declaration"
+            problem = f"has no shape, because {class_name(home.module)} is lazy; give its sizes in the declaration"
+        elif not is_plain and not is_distributed(tensor):
+            problem = (
+                f"is a {tensor.layout} {type(tensor).__name__}; only dense tensors and DTensors can be materialised"
             )
-        if tensor.layout is not torch.strided:
-            raise TypeError(
-                f"materialize(): {home.qualified} is {tensor.layout}; only strided tensors can be materialised"
-            )
-        if is_traceable_wrapper_subclass(tensor) and not is_distributed(tensor):
-            raise TypeError(
-                f"materialize(): {home.qualified} is a {type(tensor).__name__};"
-                " only plain tensors and DTensors can be materialised"
-            )
-        other = memories.setdefault(storage_of(tensor), home.qualified)
-        if other != home.qualified:
-            raise ValueError(
-                f"materialize(): {home.qualified} shares memory with {other}; let it be a copy, or give both names to one tensor"
-            )
+        elif (other := memories.setdefault(memory, home.qualified)) != home.qualified:
+            problem = f"shares memory with {other}; let it be a copy, or give both names to one tensor"
+        else:
+            continue
+        raise ValueError(f"materialize(): {home.qualified} {problem}")
 
 
 def usable(device: DeviceLike) -> torch.device:

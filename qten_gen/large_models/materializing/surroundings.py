@@ -7,7 +7,6 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 
 import torch
 from torch import Tensor
@@ -15,47 +14,14 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 
-def state_of(seed: int, name: str) -> Tensor:
-    """The state of a CPU generator for a module. All its 19,937 bits come from seed and name: 32 would be too few to differ."""
-    words = hashlib.shake_128(b"%d " % seed + name.encode()).digest(4 * _WORDS)
-    state = _fresh_state().clone()
-    state[_FIRST_WORD : _FIRST_WORD + 8 * _WORDS].view(torch.int32)[::2] = torch.frombuffer(
-        bytearray(words), dtype=torch.int32
-    )
-    return state
-
-
-_WORDS = 624
-_FIRST_WORD = 24
-"""Where the words of a Mersenne Twister stand in the bytes of `Generator.get_state()`, eight bytes each, of which four count."""
-
-
-@cache
-def _fresh_state() -> Tensor:
-    """The state of a generator that has drawn nothing, and a check that its words stand where they are written.
-
-    Raises:
-        RuntimeError: this torch keeps the state of a generator in another form.
-    """
-    state = torch.Generator().manual_seed(1).get_state()
-    words = state[_FIRST_WORD : _FIRST_WORD + 8 * _WORDS].view(torch.int64)
-    if words[:3].tolist() != [1, 1812433254, 3713160357]:
-        raise RuntimeError(
-            f"torch {torch.__version__} keeps the state of a CPU generator in a form that qten-gen cannot write"
-        )
-    return state
-
-
 @contextmanager
 def seeded(seed: int, name: str) -> Iterator[None]:
-    """The generators of torch, Python and NumPy in a state that depends on seed and name alone; afterwards they are as before."""
+    """The generators of torch, Python and NumPy seeded by a seed and a name alone; afterwards they are as before."""
     numpy = sys.modules.get("numpy")
-    before, of_numpy = random.getstate(), numpy and numpy.random.get_state()
-    state = state_of(seed, name)
-    number = int.from_bytes(state[_FIRST_WORD : _FIRST_WORD + 4].tolist(), "little")
-    of_torch = torch.get_rng_state()
+    before, of_numpy, of_torch = random.getstate(), numpy and numpy.random.get_state(), torch.get_rng_state()
+    number = int.from_bytes(hashlib.blake2b(f"{seed} {name}".encode(), digest_size=4).digest(), "little")
     try:
-        torch.set_rng_state(state)
+        torch.default_generator.manual_seed(number)  # and none of an accelerator
         random.seed(number)
         if numpy:
             numpy.random.seed(number)
@@ -155,5 +121,5 @@ _HARMLESS = {
 
 
 def is_floating(tensor: Tensor) -> bool:
-    """Whether a tensor can hold nan."""
+    """Return whether a tensor can hold nan."""
     return tensor.is_floating_point() or tensor.is_complex()

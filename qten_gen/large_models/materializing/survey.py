@@ -44,12 +44,17 @@ class Home:
     """In the module that is surveyed: `layers.0.weight`, or `layers.0.tables['cos']` in a container."""
 
     @property
+    def is_in_container(self) -> bool:
+        """Return whether it is inside of a list or dictionary that is a plain attribute."""
+        return not self.qualified.endswith(self.name)
+
+    @property
     def is_declared_tie(self) -> bool:
-        """Whether the declaration of the module's class ties this name to another."""
+        """Return whether the declaration of the module's class ties this name to another."""
         return isinstance(self.module, ModuleBase) and self.name in self.module._tied
 
     def is_birthplace_of(self, tensor: Tensor) -> bool:
-        """Whether `on_meta` made the tensor here, and nowhere else."""
+        """Return whether `on_meta` made the tensor here, and nowhere else."""
         return self.module in BIRTHS and BIRTHS[self.module][2].get(self.name) == id(tensor)
 
     @property
@@ -67,11 +72,11 @@ class HeldTensor:
     homes: list[Home]
     """In the order of `named_modules`. There are several for a tie, and for a module that is registered twice only one."""
     origin: Home
-    """The name under which it was made: the first whose module initialises anything, without those that a declaration ties."""
+    """The name under which it was made: the first whose module initialises anything, declared ties aside."""
 
     @property
     def is_registered(self) -> bool:
-        """Whether it is a parameter or a buffer."""
+        """Return whether it is a parameter or a buffer."""
         return any(home.registry is not Registry.ATTRIBUTE for home in self.homes)
 
 
@@ -137,13 +142,6 @@ def without_wrappers(name: str) -> str:
     return _WRAPPERS.sub("", f"{name}.").removesuffix(".")
 
 
-def storage_of(tensor: Tensor) -> int:
-    """The memory of a tensor; that of a tensor subclass is its own affair, and shared with nobody."""
-    if type(tensor) not in (Tensor, nn.Parameter) or tensor.is_sparse:
-        return -id(tensor)
-    return tensor.untyped_storage()._cdata  # type: ignore[no-any-return] # an address
-
-
 def method_of(module: nn.Module) -> str | None:
     """The name of the method that initialises a module's own tensors."""
     cls = parametrize.type_before_parametrizations(module)
@@ -163,5 +161,5 @@ def class_name(module: nn.Module) -> str:
 
 
 def is_declared(module: nn.Module) -> bool:
-    """Whether a module is declared with qten-gen, or is one of its containers."""
+    """Return whether a module is declared with qten-gen, or is one of its containers."""
     return isinstance(module, ModuleBase | ModuleList | ModuleDict)

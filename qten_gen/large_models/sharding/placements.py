@@ -25,23 +25,13 @@ Part = tuple[tuple[int, int], ...]
 """For each dimension of a tensor the first index of the part, and the one after its last."""
 
 
-def whole(size: Sequence[int]) -> Part:
-    """The part that is the whole tensor."""
-    return tuple((0, extent) for extent in size)
-
-
-def size_of(part: Part) -> tuple[int, ...]:
-    """The size of a part."""
-    return tuple(stop - start for start, stop in part)
-
-
 def slices(part: Part) -> tuple[slice, ...]:
     """The index that takes the part of a tensor."""
     return tuple(slice(start, stop) for start, stop in part)
 
 
 def is_distributed(tensor: Tensor) -> TypeGuard[DTensor]:
-    """Whether a tensor is a DTensor. Asking imports nothing."""
+    """Return whether a tensor is a DTensor. Asking imports nothing."""
     from sys import modules
 
     module = modules.get("torch.distributed.tensor")
@@ -89,8 +79,10 @@ def _runs(indices: Tensor) -> list[tuple[tuple[int, int], tuple[int, int]]]:
 
 
 def write_part(tensor: Tensor, value: Tensor) -> None:
-    """Write the part of a whole value that this process holds into a DTensor."""
-    assert is_distributed(tensor)
+    """Write a whole value into a tensor, or the part that this process holds into a DTensor."""
+    if not is_distributed(tensor):
+        tensor.copy_(value)
+        return
     local = tensor.to_local()
     for part, place in shares_of(tensor):
         local[slices(place)].copy_(value[slices(part)])
@@ -122,34 +114,27 @@ def chosen(
         placements: What the user asks for.
 
     Raises:
-        ValueError: a placement does not fit; the message lists every one.
+        ValueError: a placement does not fit.
     """
     from torch.distributed.tensor import Replicate
 
     wanted = dict(placements or {})
     unused = set(wanted)
-    problems: list[str] = []
     found: dict[str, tuple[Placement, ...] | None] = {}
     for name, tensor in tensors.items():
-        keys = [_key(each, wanted) for each in names[name]]
-        unused -= {key for key in keys if key is not None}
-        unused -= {pattern for pattern in unused if any(fnmatchcase(each, pattern) for each in names[name])}
-        asked = {key: wanted[key] for key in keys if key is not None}
-        if is_distributed(tensor):
-            problems.extend(f"{key!r}: {name} is a DTensor already, which keeps its placements" for key in asked)
-            continue
-        if not asked:
-            found[name] = (Replicate(),) * mesh.ndim
-            continue
-        fitting = [_fitting(key, value, name, tensor, mesh, problems) for key, value in asked.items()]
-        if any(other != fitting[0] for other in fitting[1:]):
-            problems.append(
-                f"{', '.join(map(repr, asked))}: they place {name}, one tensor under several names, differently"
+        unused -= {key for key in unused if any(key == each or fnmatchcase(each, key) for each in names[name])}
+        keys = {key for each in names[name] if (key := _key(each, wanted)) is not None}
+        asked = {_fitting(key, wanted[key], name, tensor, mesh) for key in keys}
+        if len(asked) > 1:
+            raise ValueError(f"placements: {sorted(keys)} place {name}, one tensor under several names, differently")
+        if asked and is_distributed(tensor):
+            raise ValueError(
+                f"placements: {name} is a DTensor already, which keeps its placements; leave {keys.pop()!r} out"
             )
-        found[name] = fitting[0]
-    problems.extend(f"{key!r}: no parameter or buffer has such a name" for key in sorted(unused))
-    if problems:
-        raise ValueError("\n    ".join(["placements do not fit:", *problems]))
+        if not is_distributed(tensor):
+            found[name] = asked.pop() if asked else (Replicate(),) * mesh.ndim
+    if unused:
+        raise ValueError(f"placements: no parameter or buffer has the name {', '.join(map(repr, sorted(unused)))}")
     return found
 
 
@@ -161,35 +146,22 @@ def _key(name: str, placements: Mapping[str, object]) -> str | None:
 
 
 def _fitting(
-    key: str,
-    value: Sequence[Placement] | Placement | None,
-    name: str,
-    tensor: Tensor,
-    mesh: DeviceMesh,
-    problems: list[str],
+    key: str, value: Sequence[Placement] | Placement | None, name: str, tensor: Tensor, mesh: DeviceMesh
 ) -> tuple[Placement, ...] | None:
-    """The placements of a tensor with dimensions counted from the front. What does not fit goes to `problems`."""
+    """The placements of a tensor with dimensions counted from the front."""
     from torch.distributed.tensor import Shard
     from torch.distributed.tensor.placement_types import Placement
 
     if value is None:
         return None
     given = (value,) if isinstance(value, Placement) else tuple(value)
-    if len(given) != mesh.ndim:
-        problems.append(
-            f"{key!r}: expected {mesh.ndim} placements, one for each dimension of the mesh, got {len(given)}"
+    if len(given) != mesh.ndim or not all(type(each) is Shard or each.is_replicate() for each in given):
+        raise ValueError(
+            f"placements: {key!r}: expected Shard or Replicate for each of the {mesh.ndim} dimensions of the mesh, got {value!r}"
         )
-        return given
-    found: list[Placement] = []
-    for placement in given:
-        if placement.is_replicate():
-            found.append(placement)
-        elif type(placement) is not Shard:
-            problems.append(f"{key!r}: expected Shard or Replicate, got {placement!r}")
-        elif not -tensor.ndim <= placement.dim < tensor.ndim:
-            problems.append(
-                f"{key!r}: {placement!r} has no dimension to cut in {name}, whose shape is {list(tensor.shape)}"
+    for each in given:
+        if isinstance(each, Shard) and not -tensor.ndim <= each.dim < tensor.ndim:
+            raise ValueError(
+                f"placements: {key!r}: {each!r} has no dimension to cut in {name}, of the shape {list(tensor.shape)}"
             )
-        else:
-            found.append(Shard(placement.dim % tensor.ndim))
-    return tuple(found)
+    return tuple(Shard(each.dim % tensor.ndim) if isinstance(each, Shard) else each for each in given)

@@ -231,6 +231,8 @@ class Kinds:
         if named.startswith("qten_gen."):
             if named.endswith(".PerItem"):
                 return Kind("per item", optional)
+            if named.endswith(".Ragged") and len(arguments) == 1:
+                return self._ragged(self.kind(arguments[0]), optional)
             if not self._is_declared(origin):
                 raise NotCertain
         if origin in (list, dict) and arguments and _is_tensor(arguments[-1]):
@@ -248,6 +250,12 @@ class Kinds:
         if "autocast" in self._flags and (single in _WIDTHS or single is str) and isinstance(single, type):
             return Kind("static", optional, cast=single.__name__)
         return None
+
+    def _ragged(self, rows: Kind, optional: bool) -> Kind:
+        """The kind of `Ragged[...]` whose rows would be a field of another kind."""
+        if rows.optional or rows.unbatched or rows.container or rows.kind not in ("tensor", "nested"):
+            raise NotCertain
+        return rows._replace(kind="ragged", optional=optional)
 
     def _refuse_unknown(self, member: object) -> None:
         """Refuse a type that may be more than a Python value to the generator's reader.

@@ -21,7 +21,6 @@ from ...reflection import read_module, read_tensorclass
 
 if TYPE_CHECKING:
     from ...generate.in_memory_text import OwnText
-    from ...generate.in_memory_text import Reason as Reason
     from .class_scope import Scope
 
 
@@ -73,14 +72,6 @@ def meaning_in_text(name: str, module: str, scope: Scope) -> Meaning | None:
     from ...generate.in_memory_text import meaning
 
     return meaning(name, own_text(module, scope))
-
-
-def why_not_generated(declaration: Declaration, module: str, scope: Scope) -> Reason | None:
-    """Why the command would not generate this declaration, and what to write instead; None where it would."""
-    from ...generate.in_memory_text import why_not_generated
-
-    own = own_text(module, scope)
-    return None if own is None else why_not_generated(declaration, own)
 
 
 def refuse_specifier(cls: type, name: str, specifier: str) -> None:

@@ -107,25 +107,16 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     if missing.never:
         never = f"nothing is generated for {declaration.qualname}, which {missing.never}"
         raise NotGeneratedError(f"{file}:{scope.line}: {never}, and {JIT_VARIABLE}=off. {missing.remedy}")
-    reason = generator.why_not_generated(declaration, loading.real_name(declaration.module), scope)
     remedy = _remedy(scope.filename)
-    if reason is not None:
-        sentence = f"{reason.message}; {reason.help}" if reason.message else reason.help
-        remedy = sentence[:1].upper() + sentence[1:]
     if policy == "off":
         what = missing.reason or f"nothing was generated for {declaration.name}"
         raise NotGeneratedError(f"{file}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
-    # The command leaves such a class to memory, so that nothing was forgotten.
-    is_dynamic = reason is not None and not reason.message
-    if is_dynamic or any(vars(module).get("_warned") for module in missing.modules):
+    if any(vars(module).get("_warned") for module in missing.modules):
         return
     for module in missing.modules:
         vars(module)["_warned"] = True
-    what = missing.reason
-    if reason is not None:
-        what = f"the code generated for {declaration.name} does not match its class statement"
     warnings.warn_explicit(
-        f"{what}; it is built in memory from {file}. {remedy}", StaleWarning, scope.filename, scope.line
+        f"{missing.reason}; it is built in memory from {file}. {remedy}", StaleWarning, scope.filename, scope.line
     )
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.types import Device as DeviceLike
 
-    from ...large_models.materializing.checkpoint_sources import StateDict
-    from ...large_models.materializing.report import MaterializeReport
+    from ...large_models.materializing.checkpoints import StateDict
+    from ...large_models.materializing.materialize import MaterializeReport
     from ...large_models.sharding.placements import Placements
     from ..declaring.fields import constructor_argument
     from .frozen_dict import FrozenDict
@@ -122,14 +122,14 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             mesh: Makes each tensor a DTensor on this mesh, of which the process makes only its part. Tensors that are DTensors
                 already keep their mesh.
             placements: How each tensor is placed on the mesh, by qualified name or pattern; replicated where none is given.
-            state_dict: A checkpoint: tensors by name, or the path of a file or folder. What it lacks is initialised.
-            report: Is called with what `materialize` did: which tensor has its values from where. `print` shows it.
+            state_dict: A checkpoint: tensors by name, or the path of a file or folder of safetensors. It may lack some.
+            report: Is called with the source of each tensor's values. `print` shows it.
             prefix: The name of the module in a larger one, where it is to have the values that it has there: `"layers.3"`.
 
         Raises:
             RuntimeError: nothing initialises a tensor, or the machine does not have the device.
-            TypeError: `seed` is not an integer or `dtype` is not floating point, or a tensor has a class of its own.
-            ValueError: `device` is meta, a lazy module has no shapes yet, or the checkpoint or the placements do not fit.
+            TypeError: `seed` is not an integer or `dtype` is not floating point.
+            ValueError: `device` is meta, a tensor is lazy or of another class, or the checkpoint or the placements do not fit.
         """
         from ...large_models.materializing.materialize import materialize
 

@@ -65,6 +65,7 @@ class TensorClassMeta(DeclarationMeta):
     _unbatched: tuple[str, ...] = ()
     _per_item: tuple[str, ...] = ()
     __attribute_places__: tuple[str, ...] = ()
+    __ragged__: tuple[str, ...] = ()
     _containers: tuple[str, ...] = ()
     _nested: dict[str, str]
     _shapes: dict[str, tuple[str, str]]
@@ -106,6 +107,9 @@ class TensorClassMeta(DeclarationMeta):
         cls._flags = summary.flags
         cls._unbatched = tuple(f.name for f in summary.fields if f.unbatched)
         cls._per_item = tuple(f.name for f in summary.fields if f.kind == "per item")
+        cls.__ragged__ = tuple(f.name for f in summary.fields if f.kind == "ragged")
+        if cls.__ragged__:  # the generated class has those whose rows are objects
+            cls._nested = {**dict.fromkeys(cls.__ragged__, ""), **cls._nested}
         cls._containers = tuple(f.name for f in summary.fields if f.container is not None)
         cls._shapes = _shapes_of(summary)
         annotations = {f.name: f.annotation for f in summary.fields}
@@ -138,7 +142,7 @@ class TensorClassMeta(DeclarationMeta):
 def _shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
     """Dtype and shape that annotations say, by field: `{"tokens": ("Int", "*batch seq")}`; none without checks."""
     checked = summary.fields if summary.checks == "on" else ()
-    return {f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None}
+    return {f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None and f.kind != "ragged"}
 
 
 def _let_fields_be_deleted(cls: type) -> None:

@@ -143,7 +143,7 @@ LATE_ON_CLASS = {
     "storage.safetensors_files": "load_safetensors",
     "fields.nested": "from_dict",
     "interop.tensordicts": "from_tensordict",
-    "interop.records": "from_numpy from_dataclass from_namedtuple accepts",
+    "interop.records": "from_numpy from_dataclass from_namedtuple",
 }
 """The same for class methods."""
 

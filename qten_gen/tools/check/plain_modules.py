@@ -1,26 +1,18 @@
-"""Applies the rules to the plain modules of a project: the rules about plain classes, and two about what methods do.
-
-The findings of the last check of the same texts are remembered: a check of unchanged files reads their bytes, and parses none.
-"""
+"""Applies the rules to the plain modules of a project: the rules about plain classes, and two about what methods do."""
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from hashlib import blake2b
 from typing import NamedTuple
 
 from ...generate.suppression import unsuppressed
 from ...link.program import Program
 from ...model import BaseDecl, ClassSource, ModuleDecl
 from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
-from ...model.diagnostics import Kind as DiagnosticKind
-from ...project.cache import generator, read_cached, write
-from ...project.scan import Origin
 from ...read.positions import locate, node_at
 from ...rules import PLAIN_RULES, UNREGISTERED_STATE
 from ...rules import Project as Declared
@@ -202,51 +194,3 @@ class _Hierarchy:
             rb"(?:\.%b\s*(?:=[^=]|:[^\n]*=|,[^\n]*=[^=])|[\"']%b[\"'])" % (2 * (re.escape(name.encode()),))
         )
         return any(pattern.search(text) is not None for text in self._texts.values())
-
-
-_NAME = "check.json"
-
-
-def check_again(
-    texts: Mapping[str, bytes], origins: Mapping[str, Origin], targets: Collection[str], cache: str | None
-) -> Checked:
-    """Check files, unless the folder `cache` remembers what was found in the same texts. None: nothing is remembered."""
-    key = _key(texts, origins, targets)
-    known = None if cache is None else _recalled(cache, key)
-    if known is not None:
-        return known
-    checked = check(Sources.of(texts, origins, targets))
-    if cache is not None:
-        document = [key, checked.classes, checked.files, [*map(_entry, checked.findings)]]
-        write(cache, _NAME, json.dumps(document).encode())
-    return checked
-
-
-def _key(texts: Mapping[str, bytes], origins: Mapping[str, Origin], targets: Collection[str]) -> str:
-    """A digest of the generator, the files and which of them are checked."""
-    digest = blake2b(generator().encode(), digest_size=16)
-    for path, data in sorted(texts.items()):
-        digest.update(repr((path, *origins[path], path in targets, len(data))).encode("utf-8", "surrogateescape"))
-        digest.update(data)
-    return digest.hexdigest()
-
-
-def _recalled(cache: str, key: str) -> Checked | None:
-    try:
-        known, classes, files, entries = json.loads(read_cached(cache, _NAME))
-        return Checked(tuple(map(_diagnostic, entries)), classes, files) if known == key else None
-    except (OSError, ValueError, TypeError, RecursionError):  # not there, or damaged: it is written anew
-        return None
-
-
-def _entry(item: Diagnostic) -> list[object]:
-    return [list(item.kind), item.message, item.help, list(item.notes), item.path, list(item.span)]
-
-
-def _diagnostic(entry: list[object]) -> Diagnostic:
-    kind, message, help, notes, path, span = entry
-    if not (isinstance(kind, list) and isinstance(span, list) and isinstance(notes, list)):
-        raise TypeError("not what `_entry` writes")
-    return Diagnostic(
-        DiagnosticKind(*kind), str(message), help=str(help), notes=(*notes,), path=str(path), span=Span(*span)
-    )

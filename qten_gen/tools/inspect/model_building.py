@@ -9,7 +9,7 @@ from torch import nn
 
 from ...large_models.deferred.deferred_init import deferred_init
 from ...large_models.fake.context import fake_mode
-from ...large_models.fake.refusals import FakeTensorError
+from ...large_models.fake.fake_tensor import FakeTensorError
 from .targets import Factory, arguments_for, named, split_call, usable
 from .user_code import InspectionError, of_user
 

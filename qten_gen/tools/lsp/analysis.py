@@ -13,7 +13,7 @@ from ...generate.readings import Crash, Readings
 from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project.cache import Cache, FreshRecord, load
-from ...project.config import ConfigError, Settings, source_paths
+from ...project.config import ConfigError, config_of, source_paths
 from ...project.files import PathError, SourceTexts, discover
 from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
@@ -53,11 +53,10 @@ class Analysis:
             ConfigError: The settings of the project cannot be used.
             PathError: The folder of the project is gone.
         """
-        settings = Settings()
-        config = settings.of(self._folder)
+        config = config_of(self._folder)
         self._unsaved = {display_path(true_path(path)): text for path, text in texts.items()}
-        files = discover([self._folder, *self._unsaved], config, settings, unsaved=self._unsaved)
-        root = os.path.abspath(config.root or self._folder)
+        files = discover([self._folder, *self._unsaved], config, unsaved=self._unsaved)
+        root = config.root
         if self._known is None:
             # A run remembers no fixes, so what it found is found again.
             known = load(root)
@@ -121,11 +120,11 @@ class Workspace:
     def project(self, path: str) -> str:
         """The folder of the project that a file or folder belongs to."""
         try:
-            root = Settings().of(path).root
+            config = config_of(path)
         except ConfigError as error:
             return os.path.dirname(os.path.abspath(error.diagnostic.path))
-        if root is not None:
-            return root
+        if config.has_file:
+            return config.root
         around = [folder for folder in self.folders if path == folder or path.startswith(os.path.join(folder, ""))]
         return max(around, key=len) if around else path if os.path.isdir(path) else os.path.dirname(path)
 

@@ -85,9 +85,7 @@ def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = Fal
     )
 
 
-_ABSENT = (
-    "{} is not installed in the environment whose libraries are read; install it, or set environment in [tool.qten-gen]"
-)
+_ABSENT = "{} is not installed where qten-gen runs; install it, or run qten-gen where it is"
 
 
 def _missing(module: str, installed: Installed) -> Iterable[str]:

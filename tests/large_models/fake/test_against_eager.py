@@ -185,14 +185,3 @@ def test_a_program_makes_the_same_tensors(starts: list[Start], steps: list[Step]
                 assert is_fake(tensor) and str(tensor.device) == device
                 like = meta_like(tensor)
                 assert (like.shape, like.stride(), like.dtype) == (tensor.shape, tensor.stride(), tensor.dtype)
-
-
-@pytest.mark.parametrize(
-    "sizes", [((2, 3), (3, 2)), ((3,), (3, 2)), ((2, 3), (3,)), ((4, 2, 3), (4, 3, 2)), ((0,), (0, 0))]
-)
-def test_a_product_of_two_dtypes_is_refused(sizes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-    first, second = sizes
-    with pytest.raises(RuntimeError, match="dtype|type"):
-        torch.empty(first, dtype=torch.float64) @ torch.empty(second)
-    with fake_mode(), pytest.raises(RuntimeError, match="same dtype, but got: torch.float64 != torch.float32"):
-        torch.empty(first, dtype=torch.float64) @ torch.empty(second)

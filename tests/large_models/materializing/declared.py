@@ -48,33 +48,6 @@ class Decoder(Module):
     head: nn.Parameter = param("vocab", "dim", tie="embed.weight")
 
 
-class Scaled(Module):
-    """A block with an initialiser that sees its depth, a part without elements, and layers of torch."""
-
-    dim: int
-    layer: int
-    attention: nn.MultiheadAttention = submodule(nn.MultiheadAttention, "dim", 1)
-    norm: nn.RMSNorm = submodule(nn.RMSNorm, "dim")
-    down: nn.Parameter = param(7, "dim", initializer="by_depth")
-    empty: nn.Parameter = param(0, "dim", requires_grad=False, initializer=nn.init.normal_)
-    noise: Tensor = buffer(5, "dim", persistent=False, initializer=nn.init.normal_)
-
-    def by_depth(self, tensor: Tensor) -> None:
-        nn.init.trunc_normal_(tensor, std=1 / (self.layer + 1))
-
-
-class Deep(Module):
-    """Such blocks, and a tie by hand."""
-
-    dim: int
-    embed: nn.Embedding = submodule(nn.Embedding, 13, "dim")
-    blocks: ModuleList[Scaled] = submodule(Scaled, "dim", layer="index", repeat=3)
-    out: nn.Linear = submodule(nn.Linear, "dim", 13)
-
-    def __post_init__(self) -> None:
-        self.embed.weight = self.out.weight
-
-
 class Foreign(nn.Module):
     """As in transformers: it initialises the layers of torch in it, computes a buffer, and keeps a tensor of no registry."""
 

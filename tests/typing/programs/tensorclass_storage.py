@@ -1,7 +1,6 @@
 """Memory maps, state dicts and files."""
 
 from collections import OrderedDict
-from concurrent.futures import Future
 from pathlib import Path
 from typing import assert_type
 
@@ -12,14 +11,12 @@ from torch import Tensor
 batch = Batch(torch.zeros(2), Point(torch.zeros(2), torch.zeros(2)), batch_size=2)
 
 assert_type(batch.memmap("folder"), Batch)
-assert_type(batch.memmap(Path("folder"), True, num_threads=4, existsok=False, durable=True), Batch)
-assert_type(batch.memmap("folder", return_early=True), Future[Batch])
-assert_type(batch.memmap("folder", return_early=True).result().tokens, Tensor)
+assert_type(batch.memmap(Path("folder"), True, num_threads=4, existsok=False), Batch)
 assert_type(batch.memmap_(), Batch)
 assert_type(batch.memmap_like("folder", share_non_tensor=True), Batch)
 assert_type(batch.memmap_refresh_(), Batch)
 assert_type(batch.save("folder"), Batch)
-assert_type(batch.dumps("folder", return_early=True), Future[Batch])
+assert_type(batch.dumps("folder"), Batch)
 assert_type(batch.is_memmap(), bool)
 assert_type(batch.saved_path, str | None)
 batch.memmap(3)  # E
@@ -28,9 +25,9 @@ batch.saved_path = "folder"  # E
 
 assert_type(Batch.load_memmap("folder"), Batch)
 assert_type(Batch.load("folder", "cuda", True), Batch)
-assert_type(Batch.load_memmap("folder", out=batch, allow_pickle=True), Batch)
+assert_type(Batch.load_memmap("folder", out=batch), Batch)
 assert_type(batch.load_memmap_("folder"), Batch)
-assert_type(batch.load_("folder", allow_pickle=True), Batch)
+assert_type(batch.load_("folder"), Batch)
 assert_type(Point.load_memmap("folder/point"), Point)
 Batch.load_memmap("folder", out=batch.point)  # E
 Batch.load_memmap()  # E

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
 from importlib import import_module
 from typing import Any, Final, TypeVar, cast
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ....common.naming import storage
 from ...declaring import loading
+from . import late
 from .stored import Stored
 
 T = TypeVar("T", bound=Stored)
@@ -36,13 +37,17 @@ def nested_class(cls: type[Stored], name: str) -> type[Stored]:
 
     Where the owner imports it for type checkers only and nothing else has imported it yet, this does.
     """
+    if cls.__structure__:
+        return cast(Any, cls).rows_class  # type: ignore[no-any-return] # of `Ragged`
+    if name in cls.__ragged__ and not cls._nested[name]:
+        return late.ragged.class_for(Tensor)  # type: ignore[no-any-return]
     # The generated module, in which the class's own code looks for it.
     names, reference = cls._map.__globals__, cls._nested[name]
     if names[loading.bound_name(reference)] is loading.Undeclared:
         qualified = loading.resolve_reference(reference, loading.source_name(names["__name__"]))
         import_module(qualified.rpartition(".")[0])
     found: type[Stored] = names[loading.bound_name(reference)]
-    return found
+    return late.ragged.class_for(found) if name in cls.__ragged__ else found
 
 
 def tensor_and_nested(self: Stored | type[Stored]) -> tuple[str, ...]:
@@ -58,6 +63,8 @@ def batched_leaves(self: Stored) -> list[Tensor]:
         return self._leaves()
     found: list[Tensor] = []
     for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
+        if name in self.__structure__ or name in self.__ragged__:
+            continue
         if name in self._nested and value is not None:
             found += batched_leaves(value)
         elif name not in self._unbatched and value is not None:
@@ -95,11 +102,25 @@ def unbatched_leaves(self: Stored) -> list[tuple[str, Tensor]]:
     if not self._unbatched and not self._nested:
         return found
     for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
+        if name in self.__ragged__ or self.__structure__:
+            continue
         if name in self._unbatched:
             found += [(f"{type(self).__name__}.{name}", tensor) for tensor in tensors_of(value)]
         elif name in self._nested and value is not None:
             found += unbatched_leaves(value)
     return found
+
+
+def ragged_fields(self: Stored) -> Iterator[tuple[str, Any]]:
+    """The values of Ragged fields, each with its field as `Batch.boxes`; also of nested objects. A Ragged is its own."""
+    if self.__structure__:
+        yield type(self).__name__, self
+    for name in self._nested if not self.__structure__ else ():
+        value = nested_value(self, name)
+        if name in self.__ragged__ and value is not None:
+            yield f"{type(self).__name__}.{name}", value
+        elif value is not None:
+            yield from ragged_fields(value)
 
 
 def allocate_like(self: T) -> T:

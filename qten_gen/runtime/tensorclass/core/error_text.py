@@ -110,6 +110,8 @@ def blame(action: str, objects: Sequence[Stored], function: Callable[..., object
     first = objects[0]
     for name, value in contents(first).items():
         values: list[Any] = [value, *[contents(other)[name] for other in objects[1:]]]
+        if name in first.__structure__:
+            continue
         if isinstance(value, Stored) and name in first._nested:
             blame(action, values, function, error)
         elif isinstance(value, Tensor):

@@ -20,6 +20,7 @@ _MODULES = {
     "json_values": "storage.json_values",
     "memory_map": "storage.memory_map",
     "nested": "fields.nested",
+    "ragged": "ragged",
     "tensordicts": "interop.tensordicts",
     "uncommon_trees": "torch_tools.uncommon_trees",
 }

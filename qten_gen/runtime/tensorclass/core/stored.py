@@ -98,6 +98,10 @@ class Stored:
     """Where objects keep attributes that are not fields: the other slots, and `__dict__`."""
     _per_item: ClassVar[tuple[str, ...]] = ()
     """The fields with one Python value for each item of the batch."""
+    __ragged__: ClassVar[tuple[str, ...]] = ()
+    """The fields with items of different lengths, which are among the nested ones."""
+    __structure__: ClassVar[tuple[str, ...]] = ()
+    """The fields whose tensors say where others belong: they move and are saved, and nothing computes with them."""
     _containers: ClassVar[tuple[str, ...]] = ()
     """The fields that hold a dict or a list of tensors."""
     _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
@@ -151,7 +155,7 @@ class Stored:
         return [object.__new__(cls)._fill(*values) for values in pieces]
 
     def _leaves(self) -> list[Tensor]:
-        """Every tensor, also of nested fields; None is left out."""
+        """Every tensor to compute with, also of nested fields; None is left out, and so are the fields of `__structure__`."""
         raise NotImplementedError
 
     def _field_values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:  # what a field holds, its annotation says

@@ -131,6 +131,11 @@ def _refuse(self: Stored, name: str, value: Tensor, batch_size: Size, sizes: Siz
         sizes.setdefault(word, (size, name))
 
 
+def fits_alone(value: Tensor, dtype: str, dims: str) -> bool:
+    """True if a tensor has the dtype and the shape of an annotation, whatever other fields have."""
+    return has_dtype(value, dtype) and _match(dims.split(), value.shape, Size(), {}) is not None
+
+
 def has_dtype(value: Tensor, dtype: str) -> bool:
     """True if a tensor has a dtype that a name of jaxtyping stands for: `"Float"`, `"Int64"`, `"Shaped"`."""
     if dtype == "Shaped":

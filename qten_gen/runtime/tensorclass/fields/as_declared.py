@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Size, Tensor
@@ -15,6 +15,7 @@ from .annotated_shapes import shaped
 from .dicts_and_lists import tensor_dict, tensor_list, unbatched
 from .nested import nested
 from .per_item import per_item
+from .ragged import ragged
 from .static import cast_static
 from .tensor import NumberKind, number, tensor
 
@@ -42,8 +43,17 @@ def as_declared(
         return per_item(self, name, value, batch_size)
     if name in self._static:
         return value if declared.cast is None else cast_static(self, name, declared.cast, value)
+    if name in self.__ragged__:
+        rows = cast(Any, nested_class(type(self), name)).rows_class
+        shape = (
+            (declared.dtype or "Shaped", declared.dims)
+            if declared.dims and type(self)._declared_as.checks == "on"
+            else None
+        )
+        return ragged(self, name, rows, value, batch_size, device, shape)
     if name in self._nested:
-        return nested(self, name, nested_class(type(self), name), value, batch_size, device)
+        size = Size() if name in self._unbatched else batch_size
+        return nested(self, name, nested_class(type(self), name), value, size, device)
     if declared.container is not None:
         check = tensor_dict if declared.container == "dict" else tensor_list
         return check(self, name, value, None if declared.unbatched else batch_size, device)

@@ -247,9 +247,11 @@ def common_device(self: Stored) -> torch.device | None:
 def _shapes(self: Stored) -> Iterator[Size]:
     """The shapes of the tensors that the batch carries, and the batch sizes of nested objects and of values for each item."""
     for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
+        if name in self._unbatched:
+            continue
         if name in self._nested and value is not None:
             yield value._batch_size
-        elif name not in self._unbatched:
+        else:
             yield from (tensor.shape for tensor in tensors_of(value))
     for name in self._per_item:
         items = getattr(self, name)
@@ -304,6 +306,8 @@ def from_dict(
     of_nested: dict[str, Any] = (
         {"auto_batch_size": True, "batch_dims": batch_dims} if is_found else {"batch_size": size}
     )
+    if cls.__structure__:
+        of_nested = {"auto_batch_size": True, "batch_dims": 1}
     # A TensorDict is a mapping, and a value that the constructor takes.
     fields = {
         name: from_dict(nested_class(cls, name), value, device=device, **of_nested)

@@ -235,6 +235,12 @@ def items_become(what: str | Callable[[Any, Size], str]) -> Callable[[F], F]:
 _MARK = "items_become"
 
 
+def effect_on_items(fn: object, argument: object, batch_size: Size) -> str | None:
+    """The mark that `items_become` left at a function; None for one that rearranges items."""
+    what = getattr(fn, _MARK, None)
+    return what if what is None or isinstance(what, str) else cast(str, what(argument, batch_size))
+
+
 def _in_lists(values: Sequence[object], size: Sequence[int]) -> object:
     """Values in lists as deep as there are dimensions."""
     if not size:
@@ -278,16 +284,16 @@ def _rearranged(value: PerItem[T], fn: Callable[[Tensor, A], Tensor], argument: 
         return PerItem(value._values.values[at * step : (at + 1) * step], value._size[1:])
     if fn is view_tensor:  # values have no strides that could forbid a view
         fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
-    return _arranged(value._values, fn(_numbered(value), _on_cpu(argument)))
+    return _arranged(value._values, fn(_numbered(value), on_cpu(argument)))
 
 
-def _on_cpu(argument: A) -> A:
+def on_cpu(argument: A) -> A:
     """An argument with its tensors in main memory, where the numbers are."""
     if isinstance(argument, Tensor):
         return argument if argument.is_cpu else cast(A, argument.cpu())
     if type(argument) is tuple:
         parts = cast("tuple[object, ...]", argument)
-        return cast(A, tuple([_on_cpu(one) for one in parts]))
+        return cast(A, tuple([on_cpu(one) for one in parts]))
     return argument
 
 
@@ -337,10 +343,9 @@ def rearrange_items(
     Raises:
         TypeError: it does not rearrange them.
     """
-    what = getattr(fn, _MARK, None)
-    if what is None:
+    said = effect_on_items(fn, argument, value.batch_size)
+    if said is None:
         return _rearranged(value, fn, argument)
-    said = what if isinstance(what, str) else what(argument, value.batch_size)
     if said == "kept":
         return value
     raise _unfit(self, name, said)
@@ -404,7 +409,7 @@ def put_items(self: Stored, name: str, target: P, index: object, value: P) -> P:
         return target
     together, (places, new) = _together(cast("list[PerItem[Any]]", present))
     places = places.clone()
-    places[_on_cpu(index)] = new  # type: ignore[index] # `index` was made by the runtime
+    places[on_cpu(index)] = new  # type: ignore[index] # `index` was made by the runtime
     return cast("P", _arranged(together, places))
 
 

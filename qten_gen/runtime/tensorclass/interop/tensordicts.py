@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import torch
+from torch import Tensor
+
 from ..core import other_libraries
 from ..core.construction import construct
 from ..core.contents import contents, nested_class, tensors_of
@@ -57,6 +60,8 @@ def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_n
         return _stacked(library, value)
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
+    if name in self.__ragged__:
+        return _jagged(f"{type(self).__name__}.{name}", value)
     if isinstance(value, Stored):
         return to_tensordict(value, retain_none=retain_none)
     hold = library.UnbatchedTensor if name in self._unbatched else carried
@@ -65,6 +70,27 @@ def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_n
     keys = value if isinstance(value, dict) else map(str, range(len(tensors_of(value))))
     entries = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
     return library.TensorDict(entries, batch_size=self._batch_size, device=self._device)
+
+
+def _jagged(where: str, value: Any) -> object:
+    """Items of different lengths: a jagged nested tensor, or a TensorDict of these."""
+    if len(value._batch_size) != 1:
+        raise TypeError(
+            f"{where}: a TensorDict holds Ragged items of one batch dimension, got {list(value._batch_size)}"
+        )
+    offsets = value.offsets
+    if isinstance(value.rows, Tensor):
+        return value.as_nested()
+    return to_tensordict(value.rows).apply(
+        lambda tensor: torch.nested.nested_tensor_from_jagged(tensor, offsets), batch_size=value._batch_size
+    )
+
+
+def _from_jagged(cls: type[Any], entry: Any, safe: bool) -> object:
+    """The items of a TensorDict of jagged nested tensors."""
+    offsets: Tensor = next(iter(entry.values(include_nested=True, leaves_only=True))).offsets()
+    rows = entry.apply(Tensor.values, batch_size=[int(offsets[-1])])
+    return cls(from_tensordict(cls.rows_class, rows, safe=safe), offsets.diff())
 
 
 def _stacked(library: ModuleType, value: PerItem[Any]) -> object:
@@ -132,6 +158,8 @@ def _field_value(cls: type[Stored], name: str, entry: Any, safe: bool) -> object
     found = unwrapped(f"{cls.__name__}.{name}", entry)
     if found is not entry:
         return found
+    if name in cls.__ragged__ and is_tensordict(entry):
+        return _from_jagged(nested_class(cls, name), entry, safe)
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     if name in cls._containers and is_tensordict(entry):

@@ -197,6 +197,8 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
     """The result of `apply`, with every field checked as on construction."""
     fitted: list[object] = []
     values, static = out._field_values()
+    if self.__structure__:  # which has the batch size, and is no result of the function
+        return out._assign(values, static, batch_size, device)
     for name, before, value in zip(tensor_and_nested(self), self._field_values()[0], values, strict=True):
         if isinstance(value, (dict, list)):
             size = None if name in self._unbatched else batch_size

@@ -10,7 +10,7 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
-from ..core.contents import batched_leaves, contents
+from ..core.contents import batched_leaves, contents, ragged_fields
 from ..core.error_text import blame, label
 from ..core.locks import refuse_if_frozen
 from ..core.other_libraries import is_number, written
@@ -129,6 +129,14 @@ def _over_selected(value: Tensor, size: Size, event_ndim: int) -> Tensor:
 
 def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
     """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
+    for where, ragged in ragged_fields(self):
+        if not is_number(value):
+            raise TypeError(
+                f"{where} is Ragged, so a Tensor over the batch size does not apply to it; write into its rows"
+            )
+        numbers = ragged.selected(plain)[1]
+        for leaf in ragged._leaves():
+            leaf[numbers] = written(value)
     if isinstance(value, Tensor):
         batch_ndim = len(self._batch_size)
         shaped = _over_selected if is_compiling() and _has_mask(index) and value.dim() <= len(size) else over_batch

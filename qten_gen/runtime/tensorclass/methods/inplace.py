@@ -17,6 +17,7 @@ from ..core.other_libraries import is_number, is_tensordict, written
 from ..core.sizes import Index, PlainIndex
 from ..core.stored import Stored
 from ..fields.per_item import with_items
+from ..fields.ragged import RaggedStorage, refuse_other_lengths
 from ..fields.static import same
 from ..fields.tensor import match_optional
 from .assignment import refuse_unsaved, setitem
@@ -278,8 +279,10 @@ def _copies(self: Stored, source: Stored) -> Iterator[Write]:
         refuse_if_frozen(self, "write to the items of")
         refuse_unsaved(self, name, targets[name], sources[name])
         yield Items(self, name), sources[name]
+    if isinstance(self, RaggedStorage) and isinstance(source, RaggedStorage):
+        refuse_other_lengths(f"{type(self).__name__}.copy_", self._lengths, source._lengths)
     for name in tensor_and_nested(self):
-        if targets[name] is not None or sources[name] is not None:
+        if name not in self.__structure__ and (targets[name] is not None or sources[name] is not None):
             yield from _writes(self, name, sources[name])
 
 
@@ -343,6 +346,8 @@ def _matched(where: str, target: Tensor | Several, value: object) -> Iterator[tu
 def _target(owner: Stored, name: str) -> Tensor | Several | Stored:
     """The value of a field, to be written into."""
     refuse_if_frozen(owner, "write to the tensors of")
+    if name in owner.__structure__:
+        raise TypeError(f"{label(owner, name)} says which rows belong to an item, and cannot be written")
     if name in owner._static:
         raise TypeError(f"{label(owner, name)} is not a tensor and cannot be written in place; use .set")
     target: Tensor | Several | Stored | None = (

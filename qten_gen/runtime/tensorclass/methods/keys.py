@@ -89,19 +89,23 @@ def items(
 def keys_of_tensors(self: Stored) -> list[Key]:
     """The key of the field of every tensor, in the order in which primitives come to them."""
     found: list[Key] = []
-    for key, value, is_leaf in _walk(self, (), include_nested=True):
+    for key, value, is_leaf in _walk(self, (), include_nested=True, of_values=True):
         found += [key for leaf in tree_leaves(value) if is_leaf and isinstance(leaf, Tensor)]
     return found
 
 
-def _walk(self: Stored, path: tuple[str, ...], include_nested: bool) -> Iterator[tuple[Key, object, bool]]:
+def _walk(
+    self: Stored, path: tuple[str, ...], include_nested: bool, of_values: bool = False
+) -> Iterator[tuple[Key, object, bool]]:
     """Keys and values, and whether there are tensors in them and no object; the fields of a nested object behind itself."""
     for name, value in contents(self).items():
+        if name in self.__structure__ and of_values:
+            continue
         steps = (*path, name)
         is_object = name in self._nested and value is not None
         yield (steps if path else name), value, not is_object and value is not None and name not in self._static
         if include_nested and is_object and isinstance(value, Stored):
-            yield from _walk(value, steps, include_nested)
+            yield from _walk(value, steps, include_nested, of_values)
 
 
 def is_empty(self: Stored) -> bool:

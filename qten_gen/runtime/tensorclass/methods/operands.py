@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
-from ..core.contents import unbatched_leaves
+from ..core.contents import ragged_fields, unbatched_leaves
 from ..core.error_text import blame, disambiguation
 from ..core.other_libraries import is_array, is_number
 from ..core.sizes import over_batch
@@ -124,6 +124,11 @@ def is_plain(other: object) -> bool:
 
 def refuse_unbatched(self: Stored) -> None:
     """Raise the error of a tensor with one value an item, where a field has no items to apply it to."""
+    for where, _ in ragged_fields(self):
+        raise TypeError(
+            f"{where} is Ragged, so a Tensor over the batch size does not apply to it; repeat the Tensor for the rows: "
+            "tensor[ragged.item_index]"
+        )
     found = unbatched_leaves(self)
     if found:
         raise TypeError(

@@ -9,6 +9,7 @@ import torch
 from torch import Size, Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
+from ..core.contents import unbatched_leaves
 from ..core.error_text import blame, describe
 from ..core.sizes import Dim, dimension, integers, is_single, over_batch, whole_number, with_length
 from ..core.stored import Stored
@@ -172,7 +173,7 @@ def where(self: T, condition: T | Tensor, other: Operand) -> T:
         TypeError: `other` is something else.
         ValueError: a batch size is another, a tensor does not broadcast over it, or static fields differ.
     """
-    if type(other) is type(self) and type(self)._static and isinstance(condition, Tensor):
+    if type(other) is type(self) and isinstance(condition, Tensor) and (self._static or self.__ragged__):
         return _items_of_two(self, condition, other)
     return several(self, _where, (condition, other), "where")
 
@@ -180,7 +181,8 @@ def where(self: T, condition: T | Tensor, other: Operand) -> T:
 def _items_of_two(self: T, condition: Tensor, other: T) -> T:
     """Items of two objects, with the values that their PerItem fields have for them; static fields have to be the same."""
     same_batch_size(self, other)
-    refuse_unbatched(self)
+    if unbatched_leaves(self):
+        refuse_unbatched(self)
     size = self._batch_size
 
     def choose(tensors: Sequence[Tensor]) -> Tensor:

@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import errno
 import os
-import shutil
 import stat
 import warnings
 from collections.abc import Iterator
@@ -123,11 +122,6 @@ def _opened(path: str) -> tuple[int, bool]:
         return os.open(path, os.O_RDONLY | AS_IT_IS), False
 
 
-def write_tensor(path: str, tensor: Tensor, durable: bool) -> None:
-    """Write the elements of a tensor to a new file, by `write`, which is faster than copying them through a map."""
-    write_new(path, memory_of(tensor.cpu().resolve_conj().resolve_neg().contiguous()), durable)
-
-
 def memory_of(tensor: Tensor) -> memoryview:
     """The memory of a contiguous tensor on the CPU, which it keeps alive, as bytes with strides: Ray asks for those."""
     size = tensor.numel() * tensor.itemsize
@@ -138,19 +132,24 @@ def memory_of(tensor: Tensor) -> memoryview:
     return memoryview(memory).cast("B")
 
 
-def write_new(path: str, content: memoryview | bytes | int, durable: bool) -> None:
-    """Write a new file. A number is that of its bytes, all 0, which take no room on the disk where the file system can."""
+def write_new(path: str, *contents: Tensor | bytes | int) -> None:
+    """Write a new file: the elements of tensors and bytes one after another, or a number of zeros, which need take no room.
+
+    By `write`, which is faster than copying tensors through a map.
+    """
     descriptor = os.open(path, _NEW_FILE, 0o666)
     try:
-        if isinstance(content, int):
-            os.ftruncate(descriptor, content)
-        else:
-            rest = memoryview(content)
+        for content in contents:
+            if isinstance(content, int):
+                os.ftruncate(descriptor, content)
+                continue
+            if isinstance(content, Tensor):
+                rest = memory_of(content.cpu().resolve_conj().resolve_neg().contiguous())
+            else:
+                rest = memoryview(content)
             while rest:
                 # One call of the system writes 2 GiB at most.
                 rest = rest[os.write(descriptor, rest) :]
-        if durable:
-            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -174,37 +173,18 @@ def make_folder(path: str) -> None:
     """Make a folder below one that exists, where it is missing.
 
     Raises:
-        StorageError: something else is there.
+        StorageError: something else is there, or a link to a folder.
     """
     with contextlib.suppress(FileExistsError):
         os.mkdir(path)
-    check_folder(path, path)
-
-
-def check_folder(path: str, where: str) -> None:
-    """Refuse what is not a folder, or a link to one.
-
-    Raises:
-        StorageError: that is what is there, or nothing is.
-    """
     if os.path.islink(path) or not os.path.isdir(path):
-        raise StorageError(f"{where}: expected a folder at {path}, got a link, a file or nothing")
+        raise StorageError(f"expected a folder at {path}, got a link or a file")
 
 
 def remove(path: str) -> None:
     """Remove a file, if it is there."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-
-
-def sync_folder(path: str) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -214,49 +194,20 @@ def only_writer(folder: str) -> Iterator[None]:
     The lock is on the folder itself, on Windows on an empty file in it, which stays: who removes it lets two writers in. The
     system lets go of it when a process ends, however it ends.
     """
-    descriptor = _locked(folder)
+    is_folder = os.name == "posix"
+    os.makedirs(folder, exist_ok=True)
+    descriptor = os.open(
+        folder if is_folder else f"{folder}{os.sep}{LOCK}", os.O_RDONLY if is_folder else os.O_RDWR | os.O_CREAT, 0o666
+    )
     try:
+        try:
+            lock_descriptor(descriptor, poll_interval=0.002)
+        except OSError as error:
+            mixed = "processes which save here at the same time can mix their objects"
+            warnings.warn(f"{folder}: the file system has no locks ({error.strerror}), so that {mixed}", stacklevel=2)
         yield
     finally:
         # A process that was forked meanwhile has the descriptor too, so closing it here does not end the lock.
         with contextlib.suppress(OSError):
             unlock_descriptor(descriptor)
         os.close(descriptor)
-
-
-def _locked(folder: str) -> int:
-    """An open file with the lock of a folder. Others may remove the folder, or put another there, while this one waits."""
-    is_folder = os.name == "posix"
-    path = folder if is_folder else f"{folder}{os.sep}{LOCK}"
-    while True:
-        os.makedirs(folder, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                lock_descriptor(descriptor, poll_interval=0.002)
-            except OSError as error:
-                mixed = "processes which save here at the same time can mix their objects"
-                warnings.warn(
-                    f"{folder}: the file system has no locks ({error.strerror}), so that {mixed}", stacklevel=2
-                )
-            except BaseException:  # such as Ctrl-C, while it waits
-                os.close(descriptor)
-                raise
-            try:
-                is_there = os.path.samestat(os.stat(path), os.fstat(descriptor))
-            except FileNotFoundError:
-                is_there = False
-            if is_there:
-                return descriptor
-            os.close(descriptor)
-
-
-def remove_unused(folder: str) -> None:
-    """Remove a folder with all that is in it, unless somebody saves to it, or the system cannot tell."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY | AS_IT_IS)
-        try:
-            if lock_descriptor(descriptor, blocking=False):
-                shutil.rmtree(folder)
-        finally:
-            os.close(descriptor)

@@ -2,7 +2,7 @@
 
 None, bool, int, finite float, str, list, and dict with str keys are JSON as they are. What JSON has no word for is an object
 with the key `$`, which names the type. Enum members are found again through the annotation of their field. Everything else is
-refused, or pickled where the caller allows it. Reading accepts what writing gives, and nothing else.
+refused. Reading accepts what writing gives, and nothing else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import math
 import pathlib
-import pickle
 import typing
 from collections.abc import Callable
 from enum import Enum
@@ -39,8 +38,8 @@ def no_enum() -> type[Enum] | None:
     return None
 
 
-def encode(value: object, where: str, enum: FindEnum = no_enum, *, allow_pickle: bool | None = None) -> Json:
-    """A static value as JSON. `allow_pickle` is None where the user has no such choice.
+def encode(value: object, where: str, enum: FindEnum = no_enum) -> Json:
+    """A static value as JSON.
 
     >>> encode({"size": (2, 3)}, "Batch.layout")
     {'size': {'$': 'tuple', 'value': [2, 3]}}
@@ -51,41 +50,44 @@ def encode(value: object, where: str, enum: FindEnum = no_enum, *, allow_pickle:
     try:
         return _encode(value, enum, 0)
     except _CannotEncode as found:
-        if allow_pickle:
-            return {_TAG: "pickle", "value": base64.b64encode(pickle.dumps(value)).decode()}
-        choice = "" if allow_pickle is None else ", or pass allow_pickle=True here and to the function that loads it"
-        raise TypeError(f"{where}: {found} cannot be saved as JSON; store a plain value instead{choice}") from None
+        raise TypeError(f"{where}: {found} cannot be saved as JSON; store a plain value instead") from None
 
 
-def decode(value: Json, where: str, enum: FindEnum = no_enum, *, allow_pickle: bool = False) -> object:
+def decode(value: Json, where: str, enum: FindEnum = no_enum) -> object:
     """The static value that `encode` turned into JSON; `enum` finds the class of an enum member.
 
     Raises:
-        StorageError: it is nothing that `encode` makes, or pickled and `allow_pickle` is off.
+        StorageError: it is nothing that `encode` makes.
     """
     try:
-        return _decode(value, enum, allow_pickle)
+        return _decode(value, enum)
     except StorageError as error:
         raise StorageError(f"{where}: {error}") from None
-    except Exception as error:  # a pickle can raise any
+    except (ValueError, TypeError, LookupError, AttributeError, RuntimeError, ArithmeticError) as error:
         raise StorageError(f"{where}: expected a value as save writes it, got {str(value)[:80]} ({error})") from None
 
 
-def hint_of(cls: type[Stored], name: str) -> object:
-    """The evaluated annotation of a field; None where that cannot be found out."""
+def _hints(cls: type[Stored], name: str) -> tuple[object, ...]:
+    """The evaluated annotation of a field and its parts; none where that cannot be found out."""
     try:
-        return cast("object", typing.get_type_hints(cls)[name])
+        hint: object = typing.get_type_hints(cls)[name]
     except (NameError, KeyError, TypeError, AttributeError):
-        return None
+        return ()
+    return hint, *typing.get_args(hint)
 
 
 def enum_of(cls: type[Stored], name: str) -> type[Enum] | None:
     """The enum that a field is annotated with, alone or beside None."""
-    hint = hint_of(cls, name)
-    for found in (hint, *typing.get_args(hint)):
-        if isinstance(found, type) and issubclass(found, Enum):
-            return found
-    return None
+    return next((one for one in _hints(cls, name) if isinstance(one, type) and issubclass(one, Enum)), None)
+
+
+def as_annotated(value: object, cls: type[Stored], name: str) -> object:
+    """A value that tensordict wrote as plain JSON: a list, where the annotation of its field says that it is a tuple."""
+    if not isinstance(value, list):
+        return value
+    hints = _hints(cls, name)
+    choices = hints if type(None) in hints else hints[:1]
+    return tuple(value) if any((typing.get_origin(one) or one) is tuple for one in choices) else value
 
 
 class _Type(NamedTuple):
@@ -96,8 +98,6 @@ class _Type(NamedTuple):
     back: Callable[[Any], object]
     content: type = list
     """The type that `simpler` gives."""
-    items: tuple[type, ...] = (object,)
-    """The types of the items of a list."""
 
 
 def _dtype(name: str) -> torch.dtype:
@@ -107,36 +107,26 @@ def _dtype(name: str) -> torch.dtype:
     return found
 
 
-def _infinite(text: str) -> float:
-    if text not in ("nan", "inf", "-inf"):
-        raise ValueError(f"{text} is a number of JSON")
-    return float(text)
-
-
 _PATH = _Type("path", str, pathlib.Path, str)
 
 _TYPES: dict[type, _Type] = {
     tuple: _Type("tuple", list, tuple),
     set: _Type("set", list, set),
     frozenset: _Type("frozenset", list, frozenset),
-    torch.Size: _Type("Size", list, torch.Size, items=(int,)),
+    torch.Size: _Type("Size", list, torch.Size),
     # dict() would take longer or shorter items apart silently
-    dict: _Type("dict", lambda value: [*value.items()], lambda pairs: {key: of for key, of in pairs}, items=(tuple,)),  # noqa: C416
-    float: _Type("float", repr, _infinite, str),
-    complex: _Type("complex", lambda value: [value.real, value.imag], lambda both: complex(*both), items=(float,)),
+    dict: _Type("dict", lambda value: [*value.items()], lambda pairs: {key: of for key, of in pairs}),  # noqa: C416
+    float: _Type("float", repr, float, str),
+    complex: _Type("complex", lambda value: [value.real, value.imag], lambda both: complex(*both)),
     bytes: _Type(
         "bytes", lambda value: base64.b64encode(value).decode(), partial(base64.b64decode, validate=True), str
     ),
-    range: _Type("range", lambda value: [value.start, value.stop, value.step], lambda of: range(*of), items=(int,)),
     pathlib.PosixPath: _PATH,
     pathlib.WindowsPath: _PATH,
     torch.dtype: _Type("dtype", dtype_name, _dtype, str),
     torch.device: _Type("device", str, torch.device, str),
     PerItem: _Type(
-        "PerItem",
-        lambda value: [[*value.batch_size], [*value.values()]],
-        lambda both: PerItem(*both[::-1]),
-        items=(list,),
+        "PerItem", lambda value: [[*value.batch_size], [*value.values()]], lambda both: PerItem(both[1], both[0])
     ),
 }
 
@@ -169,16 +159,16 @@ def _encode(value: object, enum: FindEnum, depth: int) -> Json:
     return {_TAG: found.tag, "value": _encode(found.simpler(value), enum, depth + 1)}
 
 
-def _decode(value: Json, enum: FindEnum, allow_pickle: bool) -> object:
+def _decode(value: Json, enum: FindEnum) -> object:
     """The value that `_encode` wrote."""
     if isinstance(value, list):
-        return [_decode(item, enum, allow_pickle) for item in value]
+        return [_decode(item, enum) for item in value]
     if not isinstance(value, dict):
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError("JSON has no such number")
+        if type(value) not in (bool, int, float, str, type(None)) or value in (math.inf, -math.inf) or value != value:
+            raise ValueError("JSON has no such value")
         return value
     if _TAG not in value:
-        return {key: _decode(item, enum, allow_pickle) for key, item in value.items()}
+        return {key: _decode(item, enum) for key, item in value.items()}
     tag, content = value[_TAG], value["value"]
     if value.keys() != {_TAG, "value"} or not isinstance(tag, str):
         raise ValueError("unknown keys")
@@ -188,33 +178,13 @@ def _decode(value: Json, enum: FindEnum, allow_pickle: bool) -> object:
             needed = f"the annotation of the field to name the enum of {content!r}"
             raise StorageError(f"expected {needed}, but it names none")
         return found[str(content)]
-    if tag == "pickle":
-        if not allow_pickle:
-            trust = "a pickle can run any code; pass allow_pickle=True if you trust it"
-            raise StorageError(f"the value is pickled, and {trust}")
-        return cast("object", pickle.loads(base64.b64decode(str(content), validate=True)))
     if tag not in _BY_TAG:
         raise ValueError(f"unknown type {tag!r}")
-    return _of_type(_BY_TAG[tag], content, enum, allow_pickle)
-
-
-def _of_type(kind: _Type, content: Json, enum: FindEnum, allow_pickle: bool) -> object:
-    """A value of a type that JSON has no word for. Only what the type is made of is taken: a range could be made long."""
+    kind = _BY_TAG[tag]
+    # Only what the type is made of is taken: a tuple of a text would be one of its letters.
     if type(content) is not kind.content:
-        raise ValueError(f"{kind.tag} of a {type(content).__name__}")
-    made = _decode(content, enum, allow_pickle)
-    if isinstance(made, list) and not all(isinstance(item, kind.items) for item in made):
-        raise ValueError(f"{kind.tag} of other items")
-    return kind.back(made)
-
-
-def as_annotated(value: object, cls: type[Stored], name: str) -> object:
-    """A value that others wrote as plain JSON: a list, where the annotation of its field says that it is a tuple."""
-    if not isinstance(value, list):
-        return value
-    hint = hint_of(cls, name)
-    choices = typing.get_args(hint) if type(None) in typing.get_args(hint) else (hint,)
-    return tuple(value) if any((typing.get_origin(found) or found) is tuple for found in choices) else value
+        raise ValueError(f"{tag} of a {type(content).__name__}")
+    return kind.back(_decode(content, enum))
 
 
 def dump_layout(cls: type[Stored], layout: Layout) -> dict[str, Json]:

@@ -17,7 +17,7 @@ from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from . import files, tensordict_folders
+from . import files
 from . import metadata as schema
 from .json_values import as_annotated, decode, enum_of
 from .metadata import Entry, Level, Place, StaticEntry, StorageError, TensorEntry
@@ -35,18 +35,14 @@ class Source(NamedTuple):
     """Where the tensors of an object come from."""
 
     tensor: Callable[[str, TensorEntry, str], Tensor]
-    """The tensor of an entry, in a folder; the last argument is the file and the field, for errors."""
-    check_folder: Callable[[str, str], object]
-    """Refuses the folder of a nested object where it is none."""
+    """The tensor of an entry with the path of its file; the last argument is the metadata and the field, for errors."""
     device: torch.device | None
     """Where the tensors are put; None is the CPU, in mapped files."""
-    allow_pickle: bool
-    """Permission to read static values that were pickled."""
     foreign: bool = False
     """True for files of tensordict: static values are plain JSON, and files may be longer than their tensors."""
 
 
-def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False) -> T:
+def load(cls: type[T], folder: str, device: torch.device | None = None) -> T:
     """The object in a folder. Read again where another process replaces it meanwhile, so that it is all old or all new.
 
     Raises:
@@ -57,7 +53,7 @@ def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow
     for _ in range(_ATTEMPTS):
         made, error = None, None
         try:
-            made = _object(cls, folder, place, device, allow_pickle)
+            made = _object(cls, folder, place, device)
         except StorageError as found:
             error = found
         before, place = place, _place(cls, folder)
@@ -81,33 +77,22 @@ def _not_found(cls: type[Stored], folder: str) -> FileNotFoundError:
     return FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which every finished save writes")
 
 
-def _object(cls: type[T], folder: str, place: Place, device: torch.device | None, allow_pickle: bool) -> T | None:
+def _object(cls: type[T], folder: str, place: Place, device: torch.device | None) -> T | None:
     """The object that metadata describes, in the format of this package or in that of tensordict; None where it has none."""
     where = schema.metadata_in(place.folder)
     found = schema.parsed(place.text, where)
-    foreign, unfinished = schema.SECTION not in found, False
+    foreign = schema.SECTION not in found
     if foreign:
-        level: Level | None = tensordict_folders.read(folder, found, allow_pickle=allow_pickle)
+        level: Level | None = schema.level_from(schema.from_tensordict(place.folder, found), where)
     else:
-        metadata = schema.from_json(found[schema.SECTION], where)
-        level, unfinished = schema.level_at(metadata.level, place.below), metadata.replaced is not None
+        level = schema.level_at(schema.from_json(found[schema.SECTION], where).level, place.below)
     if level is None:
         return None
     if is_fake() or (device is not None and device.type == "meta"):
-        source = Source(partial(_without_data, device), lambda *_: None, device, allow_pickle, foreign)
+        tensor = partial(_without_data, device)
     else:
         tensor = partial(_mapped, place.folder, foreign, device)
-        check = _check_if_there if unfinished else files.check_folder
-        source = Source(tensor, check, device, allow_pickle, foreign)
-    # That of a tensorclass of tensordict lies in a folder of its own.
-    inside = f"{folder}{os.sep}{level.folder}" if foreign and level.folder else folder
-    return fill(cls, level, inside, schema.metadata_in(folder), source)
-
-
-def _check_if_there(path: str, where: str) -> None:
-    """Check the folder of a nested object that a save may not have made yet."""
-    if os.path.lexists(path):
-        files.check_folder(path, where)
+    return fill(cls, level, folder, where, Source(tensor, device, foreign))
 
 
 def is_fake() -> bool:
@@ -115,16 +100,13 @@ def is_fake() -> bool:
     return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 
-def _without_data(device: torch.device | None, folder: str, entry: TensorEntry, where: str) -> Tensor:
+def _without_data(device: torch.device | None, path: str, entry: TensorEntry, where: str) -> Tensor:
     """A tensor on the meta device, or a fake one. No file of it is opened, nor need there be one."""
     return torch.empty(entry.shape, dtype=entry.dtype, device=device or "cpu")
 
 
-def _mapped(
-    whole: str, longer: bool, device: torch.device | None, folder: str, entry: TensorEntry, where: str
-) -> Tensor:
+def _mapped(whole: str, longer: bool, device: torch.device | None, path: str, entry: TensorEntry, where: str) -> Tensor:
     """A tensor of a folder, whose file may still be a pending one in the folder of the whole object."""
-    path = f"{folder}{os.sep}{entry.file}"
     pending = f"{whole}{os.sep}{entry.pending}"
     found = None
     if entry.pending and os.path.lexists(pending):
@@ -141,7 +123,10 @@ def _mapped(
 
 
 def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) -> T:
-    """An object of a class from a level, every field checked against the declaration. `where` is the file, for errors."""
+    """An object of a class from a level, every field checked against the declaration. `where` is the file, for errors.
+
+    `folder` is empty where the tensors are in one file.
+    """
     if level.kind != "class":
         raise StorageError(f"{where}: expected a {cls.__name__}, got a {level.kind}")
     made = object.__new__(cls)
@@ -182,16 +167,17 @@ def _value(
         expected, got = ("a", "none") if name in cls._static else ("no", "one")
         raise StorageError(f"{where}: expected {expected} static value, got {got}")
     if isinstance(entry, StaticEntry):
-        value = decode(entry.value, where, partial(enum_of, cls, name), allow_pickle=source.allow_pickle)
+        value = entry.value if source.foreign else decode(entry.value, where, partial(enum_of, cls, name))
         if source.foreign and name in cls._per_item and value is not None and not isinstance(value, (list, PerItem)):
             return PerItem([value] * batch_size.numel(), batch_size)
         return as_annotated(value, cls, name) if source.foreign else value
     if entry is None:
         return None
     if isinstance(entry, TensorEntry):
-        return source.tensor(folder, entry, where)
-    inside = f"{folder}{os.sep}{entry.folder}"
-    source.check_folder(inside, where)
+        return source.tensor(f"{folder}{os.sep}{schema.file_of_key(name)}", entry, where)
+    inside = folder and f"{folder}{os.sep}{schema.encoded(name)}"
+    if os.path.islink(inside):
+        raise StorageError(f"{where}: expected a folder at {inside}, got a link")
     if name in cls._nested:
         return fill(nested_class(cls, name), entry, inside, where, source)
     return _container(declared.container or entry.kind, entry, inside, where, source)
@@ -206,7 +192,8 @@ def _container(kind: str, level: Level, folder: str, where: str, source: Source)
     for key, item in level.entries.items():
         if not isinstance(item, TensorEntry):
             raise StorageError(f"{where}[{key!r}]: expected a tensor, got something else")
-        found[key] = source.tensor(folder, item, f"{where}[{key!r}]")
+        path = f"{folder}{os.sep}{schema.file_of_key(key)}"
+        found[key] = source.tensor(path, item, f"{where}[{key!r}]")
     if kind != "list":
         return found
     if found.keys() != {str(at) for at in range(len(found))}:

@@ -6,16 +6,15 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
-from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor
 
 from ..core.construction import as_device
 from ..core.error_text import describe
-from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
+from ..core.locking import lock_
+from ..core.locks import nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from .files import MappedFile, absolute, file_of, mapped_file, remember
 from .loading import is_fake, load
@@ -30,46 +29,15 @@ PathLike = str | os.PathLike[str]
 """A folder or file, as users name it."""
 
 
-class SaveKeywords(TypedDict, total=False):
-    """The other keywords of the methods that save; `memmap` says what they mean."""
-
-    num_threads: int
-    share_non_tensor: bool
-    existsok: bool
-    allow_pickle: bool
-    durable: bool
-
-
-@overload
-def memmap(
-    self: T,
-    prefix: PathLike | None = None,
-    copy_existing: bool = False,
-    *,
-    return_early: Literal[False] = False,
-    **keywords: Unpack[SaveKeywords],
-) -> T: ...
-@overload
-def memmap(
-    self: T,
-    prefix: PathLike | None = None,
-    copy_existing: bool = False,
-    *,
-    return_early: Literal[True],
-    **keywords: Unpack[SaveKeywords],
-) -> Future[T]: ...
 def memmap(
     self: T,
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
-    return_early: bool = False,
     share_non_tensor: bool = False,
     existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
-) -> T | Future[T]:
+) -> T:
     """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
     >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
@@ -83,51 +51,26 @@ def memmap(
         prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
         copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
         num_threads: How many threads write.
-        return_early: Whether to return a future of the object at once.
         share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
         existsok: Whether a folder that holds an object may get this one.
-        allow_pickle: Whether static values that JSON cannot hold are pickled.
-        durable: Whether to wait until the disk has everything, so that it survives a loss of power too.
 
     Raises:
         TypeError: a static value has no form in JSON, or a tensor is none of plain bytes. Nothing is written then.
         ValueError: a tensor is saved elsewhere already.
         FileExistsError: the folder holds an object, and `existsok` is off.
     """
-    options = SaveOptions(copy_existing, False, allow_pickle, durable, existsok, num_threads)
-    return _save(self, prefix, options, return_early)
+    return _saved(self, prefix, SaveOptions(copy_existing, False, existsok, num_threads))
 
 
-@overload
-def memmap_(
-    self: T,
-    prefix: PathLike | None = None,
-    copy_existing: bool = False,
-    *,
-    return_early: Literal[False] = False,
-    **keywords: Unpack[SaveKeywords],
-) -> T: ...
-@overload
-def memmap_(
-    self: T,
-    prefix: PathLike | None = None,
-    copy_existing: bool = False,
-    *,
-    return_early: Literal[True],
-    **keywords: Unpack[SaveKeywords],
-) -> Future[T]: ...
 def memmap_(
     self: T,
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
-    return_early: bool = False,
     share_non_tensor: bool = False,
     existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
-) -> T | Future[T]:
+) -> T:
     """`memmap` in place: this object and its nested objects get the mapped tensors, and are locked.
 
     >>> batch = Batch(torch.arange(4), batch_size=4)
@@ -139,40 +82,19 @@ def memmap_(
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
     _refuse_unless_mapped(self, "map the tensors of")
-    options = SaveOptions(copy_existing, False, allow_pickle, durable, existsok, num_threads)
-    return _save(self, prefix, options, return_early, partial(_become, self))
+    made = _saved(self, prefix, SaveOptions(copy_existing, False, existsok, num_threads))
+    return lock_(_become(self, made))
 
 
-@overload
-def memmap_like(
-    self: T,
-    prefix: PathLike | None = None,
-    copy_existing: bool = False,
-    *,
-    return_early: Literal[False] = False,
-    **keywords: Unpack[SaveKeywords],
-) -> T: ...
-@overload
-def memmap_like(
-    self: T,
-    prefix: PathLike | None = None,
-    copy_existing: bool = False,
-    *,
-    return_early: Literal[True],
-    **keywords: Unpack[SaveKeywords],
-) -> Future[T]: ...
 def memmap_like(
     self: T,
     prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
-    return_early: bool = False,
     share_non_tensor: bool = False,
     existsok: bool = True,
-    allow_pickle: bool = False,
-    durable: bool = False,
-) -> T | Future[T]:
+) -> T:
     """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
 
     Where the file system can, the files take no room until they are written to. No element is read, so that an expanded object,
@@ -187,45 +109,24 @@ def memmap_like(
     >>> store.tokens
     tensor([0., 0.])
     """
-    return _save(self, prefix, SaveOptions(True, True, allow_pickle, durable, existsok, num_threads), return_early)
+    return _saved(self, prefix, SaveOptions(True, True, existsok, num_threads))
 
 
-def _save(
-    self: T,
-    prefix: PathLike | None,
-    options: SaveOptions,
-    return_early: bool,
-    result: Callable[[T], T] = lambda made: made,
-) -> T | Future[T]:
-    """The `result` of an object whose tensors are the saved files, locked; or a future of it."""
-    # Asked for before any other thread goes to work: the current folder may be another one then.
-    folder = None if prefix is None else absolute(prefix)
+def _saved(self: T, prefix: PathLike | None, options: SaveOptions) -> T:
+    """An object whose tensors are the saved files, locked. Without a folder the files have no name any more.
 
-    def work() -> T:
-        made = result(_in_temporary_files(self, options) if folder is None else save(self, folder, options))
-        lock(made)
-        return made
-
-    if not return_early:
-        return work()
-    pool = ThreadPoolExecutor(1)
-    try:
-        return pool.submit(work)
-    finally:
-        pool.shutdown(wait=False)
-
-
-def _in_temporary_files(self: T, options: SaveOptions) -> T:
-    """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
+    The system frees those with the tensors.
+    """
+    if prefix is not None:
+        return lock_(save(self, absolute(prefix), options))
     folder = tempfile.mkdtemp(prefix="qten-gen-")
     try:
-        # Nobody else loads these files, so that pickles in them are safe, and a loss of power takes nothing.
-        made = save(self, folder, options._replace(copy_existing=True, allow_pickle=True, durable=False))
+        made = save(self, folder, options._replace(copy_existing=True))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for leaf in made._leaves():
         remember(leaf, MappedFile("", 0, 0, True))
-    return made
+    return lock_(made)
 
 
 def load_memmap(
@@ -235,7 +136,6 @@ def load_memmap(
     non_blocking: bool = False,
     *,
     out: T | None = None,
-    allow_pickle: bool = False,
 ) -> T:
     """The object that a folder holds, whichever class saved it: fields are found by name and checked against this class.
 
@@ -253,7 +153,6 @@ def load_memmap(
             the same holds of fake tensors.
         non_blocking: Whether to return before copies to the device are done.
         out: An object of this class that gets the tensors, static values and batch size, and is returned.
-        allow_pickle: Whether values that were pickled are read. A pickle can run any code.
 
     Raises:
         FileNotFoundError: the folder holds no object.
@@ -265,17 +164,17 @@ def load_memmap(
     if out is not None:
         _refuse_unless_mapped(out, "load into")
     found = None if device is None else as_device(device)
-    made = load(cls, absolute(prefix), found, allow_pickle=allow_pickle)
+    made = load(cls, absolute(prefix), found)
     if found is not None and found.type not in ("cpu", "meta") and not non_blocking and not is_fake():
         torch.accelerator.synchronize(found)
     if out is not None:
         made = _become(out, made)
     if _all_shared(made, file_of):
-        lock(made)
+        lock_(made)
     return made
 
 
-def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
+def load_memmap_(self: T, prefix: PathLike) -> T:
     """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
 
     >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
@@ -286,7 +185,7 @@ def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
         RuntimeError: the object is locked, and not because it is a memory map.
         FrozenInstanceError: it is frozen.
     """
-    return load_memmap(type(self), prefix, self._device, out=self, allow_pickle=allow_pickle)
+    return load_memmap(type(self), prefix, self._device, out=self)
 
 
 def memmap_refresh_(self: T) -> T:

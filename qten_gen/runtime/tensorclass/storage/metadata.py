@@ -1,40 +1,43 @@
 """The metadata of a saved object: a tree of levels, one for each object, dict or list, with the tensors in it.
 
-It stands in our section of `meta.json`, and is read strictly: whatever this package would not have written is refused.
+It stands in our section of `meta.json`, and is read strictly: whatever this package would not have written is refused. The rest
+of the file is in tensordict's layout, an entry for each tensor and nested object, so that tensordict reads the tensors. A folder
+that tensordict wrote has no section of ours; one is made of what it says.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 import re
 import stat
-import unicodedata
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 import torch
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
-SCHEMA: Final = "qten-gen/memory-map"
-"""Names the meaning of the metadata, whatever package or class it comes from."""
-
-VERSION: Final = 1
+VERSION: Final = 2
 """Raised when older readers could no longer read what is written."""
 
 SECTION: Final = "_qten"
 """Our part of `meta.json`; the rest of it is for tensordict."""
-
-PART: Final[Json] = {"schema": SCHEMA, "version": VERSION, "part": True}
-"""The section of a folder whose object is being replaced together with the larger one that it is a part of."""
 
 METADATA: Final = "meta.json"
 LOCK: Final = METADATA + ".~lock"
 """The file that is locked by who saves to a folder, where the system cannot lock the folder itself. It is empty, and stays."""
 
 TENSOR_SUFFIX: Final = ".memmap"
+
+_THEIR_TYPE: Final = "<class 'tensordict._td.TensorDict'>"
+_THEIR_VERSION: Final = 1
+
+PART: Final[dict[str, Json]] = {"_type": _THEIR_TYPE, "_format_version": 2**31, SECTION: {"part": True}}
+"""The metadata of a folder whose object is being replaced together with the larger one that it is a part of.
+
+tensordict refuses to read a version that high.
+"""
 
 _DTYPE_NAMES = (
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
@@ -43,11 +46,6 @@ _DTYPE_NAMES = (
 
 DTYPES: Final[dict[str, torch.dtype]] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
 """Dtypes whose elements are plain bytes, by name."""
-
-PLAIN: Final = frozenset(DTYPES.values())
-
-_parse = json.JSONDecoder().decode
-_render = json.JSONEncoder(separators=(",", ":")).encode
 
 _LARGEST_FILE = 2**28
 _MOST_ELEMENTS = 2**62
@@ -60,13 +58,14 @@ class StorageError(ValueError):
 
 
 class TensorEntry(NamedTuple):
-    """A tensor: the bytes of its elements in `file`, in row-major order. Without elements there is no file."""
+    """A tensor: the bytes of its elements in a file, in row-major order. Without elements there is no file.
+
+    `pending` is the name of the file in the folder of the whole object until the save is finished.
+    """
 
     dtype: torch.dtype
     shape: tuple[int, ...]
-    file: str
     pending: str = ""
-    """The name of the file in the folder of the whole object, until the save is finished."""
 
     @property
     def size(self) -> int:
@@ -75,25 +74,17 @@ class TensorEntry(NamedTuple):
 
 
 class StaticEntry(NamedTuple):
-    """A static value as `json_values` encodes it.
-
-    The metadata for tensordict is in `folder`, unless JSON has no word for the value; `shown` is what is written there.
-    """
+    """A static value as `json_values` encodes it."""
 
     value: Json
-    shown: dict[str, Json] | None = None
-    folder: str = ""
 
 
 class Level(NamedTuple):
-    """An object, or a dict or list of tensors, and the folder below its owner's that it lies in."""
+    """An object, or a dict or list of tensors."""
 
     kind: Literal["class", "dict", "list"]
-    name: str
-    """Name of the class when it was saved, for people to read."""
     batch_size: tuple[int, ...]
     names: tuple[str | None, ...] | None
-    folder: str
     entries: dict[str, Entry]
 
 
@@ -148,22 +139,14 @@ def parsed(text: bytes, where: str) -> dict[str, Json]:
         StorageError: the text is something else.
     """
     try:
-        value: object = _parse(text.decode())
+        value: object = json.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise StorageError(f"{where}: expected JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise StorageError(f"{where}: expected a JSON object, got {type(value).__name__}")
-    return value
+    return _mapping(cast(Json, value), where, "metadata")
 
 
 class Place(NamedTuple):
-    """Where the metadata stands that says what a folder holds.
-
-    Attributes:
-        folder: The folder of the whole object.
-        text: Its metadata.
-        below: The names of the folders that lead from there to the one that was asked about.
-    """
+    """The metadata that says what a folder holds: the folder of the whole object, its text, and the names that lead below."""
 
     folder: str
     text: bytes
@@ -196,47 +179,85 @@ def owner_of(folder: str) -> Place | None:
 
 
 def level_at(level: Level, names: tuple[str, ...]) -> Level | None:
-    """The level in a folder below that of an object."""
+    """The level in a folder below the one of an object."""
     for name in names:
-        inside = [entry for entry in level.entries.values() if isinstance(entry, Level) and entry.folder == name]
+        inside = [entry for key, entry in level.entries.items() if isinstance(entry, Level) and encoded(key) == name]
         if not inside:
             return None
         level = inside[0]
     return level
 
 
-def rendered(value: dict[str, Json]) -> bytes:
-    """Metadata as its file has it."""
-    return _render(value).encode()
-
-
 def to_json(metadata: Metadata) -> dict[str, Json]:
     """Our section of `meta.json`."""
-    made: dict[str, Json] = {"schema": SCHEMA, "version": VERSION, "token": metadata.token}
+    made: dict[str, Json] = {"version": VERSION, "token": metadata.token}
     if metadata.replaced is not None:
         made["replaced"] = list(metadata.replaced)
-    return {**made, "root": _level_to_json(metadata.level, metadata.replaced is not None)}
-
-
-def _level_to_json(level: Level, pending: bool) -> dict[str, Json]:
-    made: dict[str, Json] = {"kind": level.kind, "class": level.name, "batch_size": list(level.batch_size)}
-    if level.names is not None:
-        made["names"] = list(level.names)
-    if level.folder:
-        made["folder"] = level.folder
-    made["entries"] = {key: _entry_to_json(entry, pending) for key, entry in level.entries.items()}
-    return made
+    return {**made, "root": _entry_to_json(metadata.level, metadata.replaced is not None)}
 
 
 def _entry_to_json(entry: Entry, pending: bool) -> Json:
-    if entry is None:
-        return None
-    if isinstance(entry, StaticEntry):
-        return {"value": entry.value, "folder": entry.folder} if entry.folder else {"value": entry.value}
+    if isinstance(entry, TensorEntry):
+        found: dict[str, Json] = {"dtype": dtype_name(entry.dtype), "shape": list(entry.shape)}
+        return {**found, "pending": entry.pending} if pending else found
     if isinstance(entry, Level):
-        return {"level": _level_to_json(entry, pending)}
-    made: dict[str, Json] = {"dtype": dtype_name(entry.dtype), "shape": list(entry.shape), "file": entry.file}
-    return {**made, "pending": entry.pending} if pending else made
+        names: Json = None if entry.names is None else list(entry.names)
+        entries = {key: _entry_to_json(inside, pending) for key, inside in entry.entries.items()}
+        return {"kind": entry.kind, "batch_size": list(entry.batch_size), "names": names, "entries": entries}
+    return None if entry is None else {"value": entry.value}
+
+
+def rendered(metadata: Metadata) -> bytes:
+    """A file of metadata: a level as tensordict reads it, and our section, which stands for itself: the folder can be copied."""
+    level = metadata.level
+    made: dict[str, Json] = {"_type": _THEIR_TYPE, "_format_version": 2**31}
+    if metadata.replaced is None:
+        for key, entry in level.entries.items():
+            if isinstance(entry, TensorEntry):
+                dtype = f"torch.{dtype_name(entry.dtype)}"
+                made[key] = {"device": "cpu", "shape": list(entry.shape), "dtype": dtype, "is_nested": False}
+            elif isinstance(entry, Level):
+                made[key] = {"type": "TensorDict"}
+        made |= {"shape": list(level.batch_size), "device": "cpu", "_type": _THEIR_TYPE}
+        made |= {"_format_version": _THEIR_VERSION, "_class": "tensordict:TensorDict"}
+        if level.names is not None:
+            made["_names"] = list(level.names)
+    return json.dumps({**made, SECTION: to_json(metadata)}, separators=(",", ":")).encode()
+
+
+def from_tensordict(folder: str, metadata: dict[str, Json], depth: int = 0) -> dict[str, Json]:
+    """What our section would say of a folder that tensordict wrote. Values that are not tensors are folders in its layout.
+
+    Raises:
+        StorageError: it is in no layout that is known here, or holds a pickle.
+    """
+    where = metadata_in(folder)
+    version = metadata.get("_format_version", 0)
+    if (isinstance(version, int) and version > _THEIR_VERSION) or depth > DEEPEST:
+        raise StorageError(f"{where}: expected format version {_THEIR_VERSION} of tensordict at most, got {version}")
+    if "shape" not in metadata:
+        advice = "save a tensorclass of tensordict with .to_tensordict().memmap(...)"
+        expected = f"expected metadata of qten-gen or of a TensorDict, got the keys {list(metadata)[:8]}"
+        raise StorageError(f"{where}: {expected}; {advice}")
+    entries: dict[str, Json] = {}
+    for key, entry in metadata.items():
+        if isinstance(entry, dict) and "type" in entry:
+            inside = os.path.join(folder, encoded(key))
+            if os.path.islink(inside) or not os.path.isdir(inside):
+                raise StorageError(f"{where}: {key}: expected a folder at {inside}, got none, a file or a link")
+            below = parsed(text_in(inside), metadata_in(inside))
+            if "NonTensor" not in str(below.get("_type")):
+                entries[key] = from_tensordict(inside, below, depth + 1)
+            elif "data" in below:
+                entries[key] = {"value": below["data"]}
+            else:
+                pickled = "tensordict saved a value as a pickle, which is not read; store a value that JSON can hold"
+                raise StorageError(f"{metadata_in(inside)}: {pickled}")
+        elif isinstance(entry, dict) and "dtype" in entry:
+            if entry.get("is_nested"):
+                raise StorageError(f"{where}: {key}: expected a tensor with one shape, got a nested tensor")
+            entries[key] = {"dtype": str(entry["dtype"]).removeprefix("torch."), "shape": entry.get("shape")}
+    return {"kind": "class", "batch_size": metadata["shape"], "names": metadata.get("_names"), "entries": entries}
 
 
 def from_json(section: Json, where: str) -> Metadata:
@@ -246,13 +267,11 @@ def from_json(section: Json, where: str) -> Metadata:
         StorageError: the section is not one that this package writes, or one of a later version.
     """
     found = _mapping(section, where, SECTION)
-    if found == PART:
+    if "part" in found:
         raise StorageError(f"{where}: a save of the larger object ended early; load that one, or save it again")
-    if found.get("schema") != SCHEMA:
-        raise StorageError(f"{where}: expected schema {SCHEMA!r}, got {found.get('schema')!r}")
     # True equals 1.
     if found.get("version") != VERSION or isinstance(found["version"], bool):
-        got = f"{found.get('version')!r}; a later release of qten-gen may read it"
+        got = f"{found.get('version')!r}; another release of qten-gen may read it"
         raise StorageError(f"{where}: expected format version {VERSION}, got {got}")
     token, replaced = found.get("token"), found.get("replaced")
     if not isinstance(token, str) or not token.isalnum():
@@ -262,45 +281,45 @@ def from_json(section: Json, where: str) -> Metadata:
         paths = tuple(map(str, replaced)) if isinstance(replaced, list) else ("",)
         for part in "/".join(paths).split("/") if paths else ():
             checked(part, where, "replaced")
-    return Metadata(_level(found.get("root"), where, "root", 0), token, paths)
+    return Metadata(level_from(found.get("root"), where), token, paths)
 
 
-def _level(value: Json | None, path: str, key: str, depth: int) -> Level:
+def level_from(value: Json | None, path: str, key: str = "root", depth: int = 0) -> Level:
     """A level from JSON, every part checked."""
     found = _mapping(value, path, key)
     kind, names = found.get("kind"), found.get("names")
     if kind not in ("class", "dict", "list") or depth > DEEPEST:
         raise StorageError(f"{path}: {key}: expected the kind of a level, got {kind!r}")
-    batch_size = shape(found.get("batch_size"), path, "batch_size")
+    batch_size = _shape(found.get("batch_size"), path, "batch_size")
     given = names if isinstance(names, list) else [0]
     if names is not None and (len(given) != len(batch_size) or not all(isinstance(name, str | None) for name in given)):
         needed = f"a name or null for each of {len(batch_size)} dimensions"
         raise StorageError(f"{path}: expected {needed}, got {str(names)[:80]}")
+    entries: dict[str, Entry] = {}
+    for name, entry in _mapping(found.get("entries"), path, key).items():
+        checked(encoded(name), path, name)
+        if entry is None:
+            entries[name] = None
+            continue
+        inside = _mapping(entry, path, name)
+        if "dtype" in inside:
+            given_dtype, pending = inside["dtype"], inside.get("pending")
+            dtype = DTYPES.get(given_dtype) if isinstance(given_dtype, str) else None
+            if dtype is None:
+                raise StorageError(f"{path}: {name}: expected a dtype, got {given_dtype!r}")
+            shape = _shape(inside.get("shape"), path, name)
+            entries[name] = TensorEntry(dtype, shape, "" if pending is None else checked(pending, path, name))
+        elif "value" in inside:
+            entries[name] = StaticEntry(inside["value"])
+        else:
+            entries[name] = level_from(inside, path, name, depth + 1)
     named = None if names is None else tuple(cast("list[str | None]", given))
-    folder = checked(found.get("folder"), path, key) if depth else ""
-    entries = _mapping(found.get("entries"), path, key)
-    read = {key: _entry(entry, path, key, depth) for key, entry in entries.items()}
-    return Level(
-        cast("Literal['class', 'dict', 'list']", kind), str(found.get("class")), batch_size, named, folder, read
-    )
-
-
-def _entry(value: Json, path: str, key: str, depth: int) -> Entry:
-    if value is None:
-        return None
-    found = _mapping(value, path, key)
-    if "file" in found:
-        size = shape(found.get("shape"), path, key)
-        pending = checked(found["pending"], path, key) if "pending" in found else ""
-        return TensorEntry(dtype(found.get("dtype"), path, key), size, checked(found["file"], path, key), pending)
-    if "value" in found:
-        return StaticEntry(found["value"], None, checked(found["folder"], path, key) if "folder" in found else "")
-    return _level(found.get("level"), path, key, depth + 1)
+    return Level(cast("Literal['class', 'dict', 'list']", kind), batch_size, named, entries)
 
 
 def _mapping(value: Json | None, path: str, key: str) -> dict[str, Json]:
     if not isinstance(value, dict):
-        raise StorageError(f"{path}: {key}: expected an object, got {str(value)[:80]}")
+        raise StorageError(f"{path}: {key}: expected a JSON object, got {str(value)[:80]}")
     return value
 
 
@@ -309,31 +328,16 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def dtype(value: Json | None, path: str, key: str) -> torch.dtype:
-    """A dtype by its name, as metadata gives it."""
-    found = DTYPES.get(value) if isinstance(value, str) else None
-    if found is None:
-        raise StorageError(f"{path}: {key}: expected a dtype, got {value!r}")
-    return found
-
-
-def shape(value: Json | None, path: str, key: str) -> tuple[int, ...]:
+def _shape(value: Json | None, path: str, key: str) -> tuple[int, ...]:
     """A shape, as metadata gives it."""
-    elements = 1
-    for size in value if isinstance(value, list) and len(value) <= 64 else (None,):
-        if type(size) is not int or size < 0:
-            raise StorageError(f"{path}: {key}: expected a shape, got {str(value)[:80]}")
-        # A 0 must not hide how large the other sizes are.
-        elements *= size or 1
-    if elements > _MOST_ELEMENTS:
-        raise StorageError(
-            f"{path}: {key}: expected a shape of at most {_MOST_ELEMENTS} elements, got {str(value)[:80]}"
-        )
-    return tuple(cast("list[int]", value))
+    sizes = value if isinstance(value, list) and len(value) <= 64 else [None]
+    whole = all(type(size) is int and size >= 0 for size in sizes)
+    # A 0 must not hide how large the other sizes are.
+    if not whole or math.prod(size or 1 for size in cast("list[int]", sizes)) > _MOST_ELEMENTS:
+        needed = f"a shape of at most {_MOST_ELEMENTS} elements"
+        raise StorageError(f"{path}: {key}: expected {needed}, got {str(value)[:80]}")
+    return tuple(cast("list[int]", sizes))
 
-
-_LONGEST = 200
-"""Bytes of a name; file systems take 255, and a suffix follows."""
 
 _ESCAPED = str.maketrans({each: f"%{ord(each):02X}" for each in '/<>:"|?*\\ %\x7f' + "".join(map(chr, range(32)))})
 """Percent-encoded as tensordict does, so that either finds the files of the other."""
@@ -352,25 +356,9 @@ def encoded(key: str) -> str:
     return key.translate(_ESCAPED) or "%"
 
 
-class FileNames:
-    """Gives the names within one folder, so that no two are the same where case or the form of accents does not count."""
-
-    def __init__(self) -> None:
-        self._taken = {METADATA, LOCK}
-
-    def give(self, key: str, suffix: str = "") -> str:
-        """The name for a key. One that is too long, taken but for its case, or hidden, ends in a digest of the key."""
-        name = encoded(key) + suffix
-        # Names that begin with `.~` are those of files until a save is finished.
-        unfit = len(name.encode()) > _LONGEST or name.startswith(".~")
-        if unfit or _folded(name) in self._taken:
-            name = f"{encoded(key)[:32].lstrip('.')}~{hashlib.sha256(key.encode()).hexdigest()[:16]}{suffix}"
-        self._taken.add(_folded(name))
-        return name
-
-
-def _folded(name: str) -> str:
-    return name.lower() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
+def file_of_key(key: str) -> str:
+    """The name of the file of a tensor."""
+    return encoded(key) + TENSOR_SUFFIX
 
 
 def checked(name: object, path: str, key: str) -> str:

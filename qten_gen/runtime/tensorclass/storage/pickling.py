@@ -1,8 +1,8 @@
 """Pickles. By the declared class alone, so that a safe `torch.load` needs only that class on its list.
 
 From protocol 5 on, plain tensors are pickled as buffers, in or out of band, in a tenth of the time that torch takes. Protocols up
-to 4, and with them `torch.save`, keep to torch's own way. So do the queues of `multiprocessing`, which hand over shared memory:
-they ask a function of their own, which sends memory maps by their files.
+to 4, and with them `torch.save`, keep to torch's own way. So do the queues of `multiprocessing`, which hand over shared memory;
+a memory map is sent as its folder.
 """
 
 from __future__ import annotations
@@ -10,22 +10,23 @@ from __future__ import annotations
 import copyreg
 import operator
 from collections.abc import Callable
+from functools import partial
 from pickle import PickleBuffer
-from typing import Any, NamedTuple, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeGuard, TypeVar, cast
+from typing import Any, NamedTuple, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
-from ..core.contents import beside_fields, contents, store_beside, tensors_of
+from ..core.contents import beside_fields, contents, store_beside, tensor_and_nested, tensors_of
 from ..core.locks import lock
 from ..core.other_libraries import bare
 from ..core.stored import FROZEN, Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from . import files
-from .metadata import DTYPES, StorageError, dtype_name
+from . import files, memory_map
+from .metadata import DTYPES, dtype_name
 
 T = TypeVar("T", bound=Stored)
 
@@ -44,10 +45,17 @@ class State(TypedDict):
     """Only where the object has attributes that are no fields."""
     lock: NotRequired[bool]
     """Only where the object was locked."""
-    raw: NotRequired[dict[str, tuple[str, tuple[int, ...], Any]]]
-    """Tensors as buffers: dtype, shape and elements."""
-    files: NotRequired[bool]
-    """Only where there are parts of files in the place of tensors."""
+    raw: NotRequired[dict[str, object]]
+    """Fields with tensors as buffers, one or several in a dict or list."""
+
+
+class Raw(NamedTuple):
+    """A tensor as its bytes. `strides` is None for a contiguous one."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    buffer: Any
 
 
 Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
@@ -85,38 +93,60 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         return self.__reduce__()
     reduced = reduce(self)
     fields = reduced[2]["fields"]
-    # Torch keeps one tensor one, so tensors that share memory are left to it, those in dicts and lists too.
-    leaves = [leaf for value in fields.values() for leaf in tensors_of(value)]
-    storages = [leaf.untyped_storage()._cdata for leaf in leaves if _has_storage(leaf)]
-    if len(set(storages)) == len(storages):
-        raw = {name: value for name, value in fields.items() if type(value) is Tensor and _is_plain(value)}
-        for name in raw:
+    raw: dict[str, object] = {}
+    seen: dict[int, object] = {}
+    for name in tensor_and_nested(self):
+        found = _each(fields[name], partial(_as_raw, seen))
+        if found is not fields[name]:
+            raw[name] = found
             del fields[name]
-        if raw:
-            reduced[2]["raw"] = {
-                name: (dtype_name(tensor.dtype), tuple(tensor.shape), PickleBuffer(files.memory_of(tensor)))
-                for name, tensor in raw.items()
-            }
+    if raw:
+        reduced[2]["raw"] = raw
     return reduced
 
 
-def _has_storage(value: object) -> TypeGuard[Tensor]:
-    return type(value) is Tensor and value.layout is torch.strided
+def _as_raw(seen: dict[int, object], value: object) -> object:
+    """A tensor as its bytes, where it is nothing but its elements; the same for a tensor that was seen before."""
+    if type(value) is not Tensor or not _is_plain(value):
+        return value
+    key = id(value)
+    if key not in seen:
+        memory, strides = value, None
+        if not value.is_contiguous():
+            if torch.ops.aten.is_non_overlapping_and_dense.default(value):
+                memory, strides = value.as_strided((value.numel(),), (1,)), value.stride()
+            elif value.numel() * value.itemsize <= value.untyped_storage().nbytes():
+                memory = value.contiguous()
+            else:
+                return value  # an expanded one
+        buffer = PickleBuffer(files.memory_of(memory))
+        seen[key] = tuple(Raw(dtype_name(value.dtype), tuple(value.shape), strides, buffer))
+    return seen[key]
 
 
 def _is_plain(tensor: Tensor) -> bool:
-    """True if a tensor is nothing but its elements: contiguous on the CPU, without history, hooks or attributes."""
+    """True if a tensor is nothing but its elements: on the CPU, without history, hooks or attributes."""
     return (
         tensor.is_cpu
         and not tensor.requires_grad
         and tensor.layout is torch.strided
-        and tensor.is_contiguous()
         and not tensor.is_conj()
         and not tensor.is_neg()
         and not tensor.__dict__
         and dtype_name(tensor.dtype) in DTYPES
         and not is_functorch_wrapped_tensor(tensor)
     )
+
+
+def _each(value: object, fn: Callable[[object], object]) -> object:
+    """`fn` of a value, or of those in a dict or list of tensors; the dict or list itself where nothing changes."""
+    if isinstance(value, (dict, list)):
+        items = list(value.items() if isinstance(value, dict) else enumerate(value))
+        found = {key: fn(item) for key, item in items}
+        if all(found[key] is item for key, item in items):
+            return value
+        return found if isinstance(value, dict) else [*found.values()]
+    return fn(value)
 
 
 def restore(self: Stored, state: State) -> None:
@@ -127,11 +157,9 @@ def restore(self: Stored, state: State) -> None:
             not fit.
     """
     stored = state["fields"]
-    for name, (dtype, shape, buffer) in state.get("raw", {}).items():
-        stored[name] = _from_buffer(dtype, shape, buffer)
-    if state.get("files", False):
-        for name, value in stored.items():
-            stored[name] = _each(value, lambda item: _from_file(item) if isinstance(item, FilePart) else item)
+    seen: dict[int, Tensor] = {}
+    for name, code in state.get("raw", {}).items():
+        stored[name] = _each(code, partial(_from_raw, seen))
     batch_size = Size(state["batch_size"])
     for field in self._per_item:
         if isinstance(stored.get(field), list):
@@ -150,14 +178,19 @@ def restore(self: Stored, state: State) -> None:
         lock(self)
 
 
-def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
-    view = memoryview(buffer)
-    # `torch.frombuffer` takes no empty buffer.
-    if not view.nbytes:
-        return torch.empty(shape, dtype=DTYPES[dtype], device="cpu")
-    # Torch takes memory that may not be written to, and writes to it.
-    memory = bytearray(view) if view.readonly else buffer
-    return torch.reshape(torch.frombuffer(memory, dtype=DTYPES[dtype]), shape)
+def _from_raw(seen: dict[int, Tensor], code: object) -> object:
+    """The tensor of its bytes; anything else as it is."""
+    if not isinstance(code, tuple):
+        return code
+    key = id(code)
+    if key not in seen:
+        raw = Raw(*code)
+        view, dtype = memoryview(raw.buffer), DTYPES[raw.dtype]
+        # `torch.frombuffer` takes no empty buffer. Torch takes memory that may not be written to, and writes to it.
+        memory = bytearray(view) if view.readonly else raw.buffer
+        flat = torch.frombuffer(memory, dtype=dtype) if view.nbytes else torch.empty(0, dtype=dtype, device="cpu")
+        seen[key] = torch.reshape(flat, raw.shape) if raw.strides is None else flat.as_strided(raw.shape, raw.strides)
+    return seen[key]
 
 
 def _device(device: str | None, stored: dict[str, object]) -> torch.device | None:
@@ -172,55 +205,24 @@ def _device(device: str | None, stored: dict[str, object]) -> torch.device | Non
     return said if not elsewhere else elsewhere.pop() if len(elsewhere) == 1 else None
 
 
-class FilePart(NamedTuple):
-    """A tensor in a memory map: the file, as it was, and where in it."""
-
-    file: files.MappedFile
-    size: int
-    dtype: str
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    offset: int
-
-
-def reduce_for_processes(self: T) -> Reduced[T]:
-    """How to send to another process: tensors in shared memory, as torch does, and those of memory maps by their files."""
+def reduce_for_processes(self: Stored) -> tuple[Any, ...]:
+    """How to send to another process: tensors in shared memory, as torch does; a memory map as its folder, a part copied."""
+    folder = memory_map.saved_path(self)
+    if folder is not None and all(_is_current(leaf) for leaf in self._leaves()):
+        return memory_map.load_memmap, (type(self), folder)
     reduced = reduce(self)
     fields = reduced[2]["fields"]
-    for name, value in fields.items():
-        if name not in self._static:
-            fields[name] = sent = _each(value, _sent)
-            if sent is not value:
-                reduced[2]["files"] = True
+    for name in tensor_and_nested(self):
+        fields[name] = _each(fields[name], _off_file)
     return reduced
 
 
-def _each(value: object, fn: Callable[[object], object]) -> object:
-    """`fn` of a value, or of those in a dict or list of tensors; the dict or list itself where nothing changes."""
-    if isinstance(value, (dict, list)):
-        items = list(value.items() if isinstance(value, dict) else enumerate(value))
-        found = {key: fn(item) for key, item in items}
-        if all(found[key] is item for key, item in items):
-            return value
-        return found if isinstance(value, dict) else [*found.values()]
-    return fn(value)
+def _is_current(leaf: Tensor) -> bool:
+    file = files.file_of(leaf)
+    return file is not None and (files.is_current(file) or not leaf.numel())
 
 
-def _sent(value: object) -> object:
-    """The form in which a value is sent: a tensor in a file as its part of the file."""
-    file = files.file_of(value) if _has_storage(value) else None
-    if file is None or not isinstance(value, Tensor):
-        return value
-    size = value.untyped_storage().nbytes()
-    if not size or not files.is_current(file):
-        return value.clone()  # torch cannot share the memory of a file whose name it has not got
-    place = tuple(value.shape), value.stride(), int(value.storage_offset())
-    return FilePart(file, size, dtype_name(value.dtype), *place)
-
-
-def _from_file(part: FilePart) -> Tensor:
-    dtype, path = DTYPES[part.dtype], part.file.path
-    whole = files.map_tensor(path, dtype, (part.size // dtype.itemsize,), path, longer=True)
-    if files.file_of(whole) != part.file:
-        raise StorageError(f"{path} was replaced while an object with a part of it was on its way to this process")
-    return whole.as_strided(part.shape, part.strides, part.offset)
+def _off_file(value: object) -> object:
+    """A copy of a tensor in a file, which torch would move out of it to share it; any other value as it is."""
+    is_mapped = type(value) is Tensor and value.layout is torch.strided and files.file_of(value) is not None
+    return cast(Tensor, value).clone() if is_mapped else value

@@ -1,12 +1,11 @@
-"""Objects in one file of the package `safetensors`, which is imported when one is saved or loaded and not before."""
+"""Objects in one file of the format safetensors, whose package is imported when a file is loaded and not before."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -30,8 +29,17 @@ T = TypeVar("T", bound=Stored)
 _KEY: Final = "qten_gen"
 """The entry of the header that says what is not a tensor."""
 
+_DTYPES: Final = dict(
+    zip(
+        "bool uint8 int8 uint16 int16 float16 bfloat16 uint32 int32 float32 uint64 int64 float64 complex64".split(),
+        "BOOL U8 I8 U16 I16 F16 BF16 U32 I32 F32 U64 I64 F64 C64".split(),
+        strict=True,
+    )
+) | {"float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e8m0fnu": "F8_E8M0"}
+"""The names of dtypes in the format."""
 
-def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False) -> None:
+
+def save_safetensors(self: Stored, path: PathLike) -> None:
     """Save an object in one file that every reader of safetensors understands: `tokens`, `point.position`.
 
     >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
@@ -41,32 +49,40 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
 
     Args:
         path: The file.
-        allow_pickle: Whether static values that JSON cannot hold are pickled.
 
     Raises:
-        ImportError: safetensors is not installed.
         TypeError: a static value has no form in JSON, or a tensor is none of plain bytes.
     """
-    library = _library(f"{type(self).__name__}.save_safetensors")
-    made = Description(self, "", SaveOptions(copy_existing=True, allow_pickle=allow_pickle))
-    names = [name for name, _ in _tensors(made.level, "")]
-    tensors = dict(zip(names, _apart(item.tensor for item in made.placed), strict=True))
-    header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(made.level, made.token)))}
+    made = Description(self, "", SaveOptions(copy_existing=True))
+    ours = json.dumps(schema.to_json(Metadata(made.level, made.token)))
+    header: dict[str, Any] = {"__metadata__": {"format": "pt", _KEY: ours}}
+    names = {id(entry): name for name, entry in _tensors(made.level, "")}
+    # The largest elements first, so that all are aligned.
+    placed = sorted(made.placed, key=lambda item: -item.entry.dtype.itemsize)
+    end = 0
+    for _, entry, _ in placed:
+        start, end = end, end + entry.size
+        dtype = _DTYPES.get(schema.dtype_name(entry.dtype))
+        if dtype is None:
+            raise TypeError(f"{type(self).__name__}.save_safetensors: the format has no {entry.dtype}")
+        header[names[id(entry)]] = {"dtype": dtype, "shape": entry.shape, "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
     target = files.absolute(path)
     folder, name = os.path.split(target)
-    # What saves of the same file left that were killed. A folder of its own, because the package gives its file a random name.
-    for found in filter(re.compile(rf"{re.escape(name)}\.~[0-9a-f]{{8}}").fullmatch, os.listdir(folder)):
-        files.remove_unused(f"{folder}{os.sep}{found}")
     temporary = f"{target}.~{made.token}"
-    try:
-        with files.only_writer(temporary):
-            library.torch.save_file(tensors, f"{temporary}{os.sep}{name}", header)
-            os.replace(f"{temporary}{os.sep}{name}", target)
-    # safetensors looks the dtype up in a table of its own.
-    except KeyError as error:
-        raise TypeError(f"{type(self).__name__}.save_safetensors: the format has no {error.args[0]}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with files.only_writer(folder):
+        # The leftovers of saves that were killed.
+        for found in filter(re.compile(rf"{re.escape(name)}\.~[0-9a-f]{{8}}").fullmatch, os.listdir(folder)):
+            files.remove(f"{folder}{os.sep}{found}")
+        try:
+            files.write_new(
+                temporary, len(text).to_bytes(8, "little"), text, *(item.tensor.detach() for item in placed)
+            )
+            os.replace(temporary, target)
+        except BaseException:
+            files.remove(temporary)
+            raise
 
 
 def _tensors(level: Level, prefix: str) -> Iterator[tuple[str, TensorEntry]]:
@@ -79,18 +95,7 @@ def _tensors(level: Level, prefix: str) -> Iterator[tuple[str, TensorEntry]]:
             yield from _tensors(entry, f"{name}.")
 
 
-def _apart(tensors: Iterable[Tensor]) -> Iterator[Tensor]:
-    """Contiguous tensors, no two of which share memory: the format has no word for that."""
-    seen: set[int] = set()
-    for tensor in tensors:
-        made = tensor.detach().resolve_conj().resolve_neg().contiguous()
-        if made.untyped_storage().data_ptr() in seen:
-            made = made.clone()
-        seen.add(made.untyped_storage().data_ptr())
-        yield made
-
-
-def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> T:
+def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None) -> T:
     """The object that `save_safetensors` saved, by whichever class: fields are found by name and checked against this one.
 
     >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
@@ -100,14 +105,17 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
     Args:
         path: The file.
         device: Where to put the tensors.
-        allow_pickle: Whether values that were pickled are read. A pickle can run any code.
 
     Raises:
         ImportError: safetensors is not installed.
         FileNotFoundError: there is no file.
         StorageError: the file is damaged, or was tampered with, or does not fit the class; a ValueError.
     """
-    library = _library(f"{cls.__name__}.load_safetensors")
+    try:
+        library: Any = import_module("safetensors")
+    except ImportError:
+        needs = "needs the package safetensors, which is not installed: pip install safetensors"
+        raise ImportError(f"{cls.__name__}.load_safetensors {needs}", name="safetensors") from None
     file = files.absolute(path)
     found = None if device is None else as_device(device)
     try:
@@ -133,14 +141,6 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
                     raise StorageError(f"{where}: expected {said}, got {read.dtype} {list(read.shape)}")
                 return read
 
-            return fill(cls, level, "", file, Source(tensor, lambda *_: None, found, allow_pickle))
+            return fill(cls, level, "", file, Source(tensor, found))
     except library.SafetensorError as error:
         raise StorageError(f"{file}: expected a file of safetensors: {error}") from None
-
-
-def _library(user: str) -> Any:  # a package that may not be there
-    try:
-        import_module("safetensors.torch")
-        return import_module("safetensors")
-    except ImportError:
-        raise ImportError(f"{user}: safetensors is not installed; pip install safetensors") from None

@@ -7,53 +7,62 @@ One file decides: the metadata of the folder, which describes the whole object. 
    folder of a nested object that is loaded alone asks the metadata of its owner, so that all change at once;
 3. moves the files to their places, writes the metadata of nested folders, and replaces that of the folder once more.
 
-A save into an empty folder writes the tensors to their places, and then the metadata; what is to be there is written down first.
-
-A save that ends earlier leaves the old object, or, from step 2 on, the new one; the next save removes what is left over. No file
-is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the same folder; between 2
-and 3 it finds a format version that it refuses.
+A save that ends earlier leaves the old object, or, from step 2 on, the new one; the next save removes what is left over. No
+file is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the tensors of the
+same folder; between 2 and 3 it finds a format version that it refuses.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Literal, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import torch
 from torch import Size, Tensor, nn
 
 from ..core.contents import contents
-from ..core.error_text import label
+from ..core.error_text import abridged, label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
-from . import files, tensordict_folders
-from . import metadata as schema
+from . import files
 from .json_values import encode, enum_of
 from .metadata import (
+    DTYPES,
     METADATA,
-    PLAIN,
-    TENSOR_SUFFIX,
+    PART,
+    SECTION,
     Entry,
-    FileNames,
-    Json,
     Level,
     Metadata,
     StaticEntry,
     StorageError,
     TensorEntry,
+    encoded,
+    file_of_key,
+    from_json,
     metadata_in,
+    owner_of,
+    parsed,
+    rendered,
+    text_in,
 )
 
 T = TypeVar("T", bound=Stored)
 
-_FIRST = ".first"
-_UNFINISHED = re.compile(rf"\.~[0-9a-f]{{8}}(\.\d+|\.json|{_FIRST})")
+_IS_CASE_BLIND: Final = sys.platform in ("win32", "darwin")
+
+_LONGEST: Final = 200
+"""Bytes of a name; file systems take 255, and a suffix follows."""
+
+_UNFINISHED = re.compile(r"\.~[0-9a-f]{8}\.(\d+|json)")
 
 
 class SaveOptions(NamedTuple):
@@ -62,16 +71,12 @@ class SaveOptions(NamedTuple):
     Attributes:
         copy_existing: Whether a tensor that is a file elsewhere may be copied.
         like: Whether files of zeros are made, and no element is read.
-        allow_pickle: Whether static values may be pickled.
-        durable: Whether to wait until the disk has everything.
         existsok: Whether a folder that holds an object may get another.
         threads: How many threads write tensors.
     """
 
     copy_existing: bool = False
     like: bool = False
-    allow_pickle: bool = False
-    durable: bool = False
     existsok: bool = True
     threads: int = 0
 
@@ -104,63 +109,67 @@ class Description:
         self.options = options
         self.token = os.urandom(4).hex()
         self.placed: list[Placed] = []
-        self.level = self._object(value, "", folder)
+        self.level = self._object(value, folder)
 
-    def _object(self, value: Stored, name: str, folder: str) -> Level:
-        """The level of an object in a folder, which is called `name` in its owner's."""
+    def _object(self, value: Stored, folder: str) -> Level:
+        """The level of an object in a folder."""
         if value._shapes:
             refuse_contents(value, value._batch_size, contents(value))
-        names, entries = FileNames(), dict[str, Entry]()
+        entries: dict[str, Entry] = {}
         for key, item in contents(value).items():
             where = label(value, key)
             if key in value._static:
-                code = encode(item, where, partial(enum_of, type(value), key), allow_pickle=self.options.allow_pickle)
-                shown = tensordict_folders.render_value(item)
-                entries[key] = StaticEntry(code, shown, "" if shown is None else names.give(key))
+                entries[key] = StaticEntry(encode(item, where, partial(enum_of, type(value), key)))
             else:
                 size = Size() if key in value._unbatched else value._batch_size
-                entries[key] = self._entry(item, where, size, key, names, folder)
-        return Level("class", type(value).__qualname__, tuple(value._batch_size), value._names, name, entries)
+                entries[key] = self._entry(item, where, size, key, folder)
+        _refuse_like_names(entries, type(value).__name__)
+        return Level("class", tuple(value._batch_size), value._names, entries)
 
-    def _entry(self, value: object, where: str, size: Size, key: str, names: FileNames, folder: str) -> Entry:
-        """The entry of a field that is not static; the names of its files begin with `key`."""
+    def _entry(self, value: object, where: str, size: Size, key: str, folder: str) -> Entry:
+        """The entry of a field that is not static."""
         if value is None:
             return None
         value = bare(value)
         if isinstance(value, Tensor):
-            return self._tensor(value, where, names.give(key, TENSOR_SUFFIX), folder)
-        name = names.give(key)
-        inside = f"{folder}{os.sep}{name}"
+            return self._tensor(value, where, f"{folder}{os.sep}{file_of_key(key)}")
+        inside = f"{folder}{os.sep}{encoded(key)}"
         if isinstance(value, (dict, list)):
             items = value.items() if isinstance(value, dict) else ((str(at), item) for at, item in enumerate(value))
-            below = FileNames()
-            entries = {at: self._entry(item, f"{where}[{at!r}]", size, at, below, inside) for at, item in items}
-            kind: Literal["dict", "list"] = "dict" if isinstance(value, dict) else "list"
-            return Level(kind, kind, tuple(size), None, name, entries)
+            entries = {at: self._entry(item, f"{where}[{at!r}]", size, at, inside) for at, item in items}
+            _refuse_like_names(entries, where)
+            return Level("dict" if isinstance(value, dict) else "list", tuple(size), None, entries)
         if isinstance(value, Stored):
             # An object does not know who holds it, so its batch size may have been shortened since.
             if value._batch_size[: len(size)] != size:
                 starts = f"expected a batch size that starts with {list(size)}, got {list(value._batch_size)}"
                 raise ValueError(f"{where}: {starts}; assign the object to the field again")
-            return self._object(value, name, inside)
+            return self._object(value, inside)
         raise TypeError(f"{where}: cannot save a {type(value).__name__}")
 
-    def _tensor(self, tensor: Tensor, where: str, file: str, folder: str) -> TensorEntry:
+    def _tensor(self, tensor: Tensor, where: str, path: str) -> TensorEntry:
         """The entry of a tensor, which is added to `placed`."""
         _refuse_unplain(tensor, where, may_be_meta=self.options.like)
-        path = f"{folder}{os.sep}{file}"
         found = None if self.options.copy_existing else files.mapped_file(tensor)
         # The file of another path; a file that has been replaced is copied. In this order: it may be replaced meanwhile.
-        if found is None or found.path == path or files.is_current(found._replace(path=path)):
-            is_elsewhere = False
-        else:
-            is_elsewhere = files.is_current(found)
-        if found is not None and is_elsewhere:
+        is_here = found is None or found.path == path or files.is_current(found._replace(path=path))
+        if found is not None and not is_here and files.is_current(found):
             copy = f"to save a copy of it in {path} pass copy_existing=True"
             raise ValueError(f"{where} is saved already, in {found.path}; {copy}")
-        entry = TensorEntry(tensor.dtype, tuple(tensor.shape), file, f".~{self.token}.{len(self.placed)}")
+        entry = TensorEntry(tensor.dtype, tuple(tensor.shape), f".~{self.token}.{len(self.placed)}")
         self.placed.append(Placed(tensor, entry, path))
         return entry
+
+
+def _refuse_like_names(entries: dict[str, Entry], where: str) -> None:
+    """Refuse keys whose files some file systems, or all, would not keep apart or not take."""
+    seen: dict[str, str] = {}
+    for key in entries:
+        name = encoded(key)
+        other = seen.setdefault(name.casefold(), key)
+        if (other != key and os.name != "posix") or len(name.encode()) > _LONGEST:
+            why = f"is longer than {_LONGEST} bytes" if other == key else f"differs from {other!r} by case alone"
+            raise TypeError(f"{where}: {abridged(key)} {why}, so that it has no file of its own; use save_safetensors")
 
 
 def _refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool) -> None:
@@ -174,7 +183,7 @@ def _refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool) -> None:
         found = f"a tensor of layout {tensor.layout}"
     elif tensor.device.type == "meta" and not may_be_meta:
         found = "a tensor on the meta device, which has no data"
-    elif tensor.dtype not in PLAIN:
+    elif tensor.dtype not in DTYPES.values():
         found = f"a tensor of dtype {tensor.dtype}"
     else:
         return
@@ -220,129 +229,72 @@ class _Save:
         """Every level with its folder, an owner before what is in it."""
         self.parts = {folder for folder, _ in self.levels[1:]}
         """The folders of nested objects, of this object and the one before."""
-        found = os.listdir(folder)
-        self.is_first = not found
-        # Metadata that cannot be read is an error; metadata that is damaged, or tensordict's, names no files.
-        texts = [schema.text_in(folder)] if METADATA in found else []
-        for name in found:
-            if _UNFINISHED.fullmatch(name) and name.endswith(_FIRST):
-                with open(f"{folder}{os.sep}{name}", "rb") as file:
-                    texts.append(file.read())
         before = set[str]()
-        for text in texts:
-            with contextlib.suppress(StorageError):
-                old = schema.from_json(schema.parsed(text, folder).get(schema.SECTION), folder)
+        # Metadata that is damaged, or tensordict's, names no files.
+        with contextlib.suppress(StorageError):
+            if METADATA in os.listdir(folder):
+                old = from_json(parsed(text_in(folder), folder).get(SECTION), folder)
                 old_levels = list(_levels(old.level, folder))
-                before |= {*(old.replaced or ()), *self._files(old_levels)}
+                before = {*(old.replaced or ()), *self._files(old_levels)}
                 self.parts.update(inside for inside, _ in old_levels[1:])
-        self.replaced = sorted(before - self._files(self.levels))
+        self.replaced = tuple(sorted(before - self._files(self.levels)))
 
     def _files(self, levels: Iterable[tuple[str, Level]]) -> set[str]:
-        """The files of an object, by their paths in the folder with slashes: metadata of folders and values, and tensors."""
+        """The files of an object, by their paths in the folder with slashes: metadata and tensors."""
         found = set()
         for folder, level in levels:
             found.add(metadata_in(folder))
-            for entry in level.entries.values():
-                if isinstance(entry, TensorEntry) and entry.size:
-                    found.add(f"{folder}{os.sep}{entry.file}")
-                elif isinstance(entry, StaticEntry) and entry.folder:
-                    found.add(metadata_in(f"{folder}{os.sep}{entry.folder}"))
+            tensors = [key for key, entry in level.entries.items() if isinstance(entry, TensorEntry) and entry.size]
+            found.update(f"{folder}{os.sep}{file_of_key(key)}" for key in tensors)
         return {path[len(self.folder) + 1 :].replace(os.sep, "/") for path in found}
 
     def run(self, fresh: list[Placed]) -> None:
         """Write the new tensors, and make the object the content of the folder."""
         try:
-            if self.is_first:
-                self._fill(fresh)
-            else:
-                self._write({f"{self.folder}{os.sep}{item.entry.pending}": item for item in fresh})
-                section = self._section(self.level, tuple(self.replaced))
-                self._put(self.folder, {**tensordict_folders.UNREADABLE, **section})
+            self._write(fresh)
+            self._put(self.folder, rendered(Metadata(self.level, self.token, self.replaced)))
         except BaseException:
             if not self._is_done():
-                self._remove(self._files(self.levels) if self.is_first else ())
                 self._remove_leftovers(f".~{self.token}.")
             raise
-        if not self.is_first:
-            self._move(fresh)
-        for folder, level in self.levels:
-            for entry in level.entries.values():
-                if isinstance(entry, StaticEntry) and entry.shown is not None:
-                    inside = f"{folder}{os.sep}{entry.folder}"
-                    files.make_folder(inside)
-                    self._put(inside, entry.shown)
-        # The folder itself last: what it says is finished is there by then.
-        for folder, level in reversed(self.levels[1:] if self.is_first else self.levels):
-            self._put(folder, self._finished(level))
-        if not self.is_first:
-            self._remove_leftovers(".~")
-        if self.options.durable:
-            files.sync_folder(os.path.dirname(self.folder))
-
-    def _fill(self, fresh: list[Placed]) -> None:
-        """Write into an empty folder, where there is nothing to mix with. What is to be there is written down first."""
-        first = f"{self.folder}{os.sep}.~{self.token}{_FIRST}"
-        files.write_new(first, schema.rendered(self._finished(self.level)), self.options.durable)
-        for folder, _ in self.levels[1:]:
-            files.make_folder(folder)
-        self._write({item.path: item for item in fresh})
-        for folder, _ in reversed(self.levels if self.options.durable else []):
-            files.sync_folder(folder)
-        os.replace(first, metadata_in(self.folder))
-        if self.options.durable:
-            files.sync_folder(self.folder)
-
-    def _move(self, fresh: list[Placed]) -> None:
-        """Put the pending files in place of those of the object before."""
         # First of all: tensordict must not read the metadata of nested folders while files change.
         for folder in sorted(self.parts):
             if os.path.lexists(metadata_in(folder)):
-                self._put(folder, {**tensordict_folders.UNREADABLE, schema.SECTION: schema.PART})
+                self._put(folder, json.dumps(PART).encode())
         for folder, _ in self.levels[1:]:
             files.make_folder(folder)
         for item in fresh:
             os.replace(f"{self.folder}{os.sep}{item.entry.pending}", item.path)
         self._remove(self.replaced)
+        # The folder itself last: what it says is finished is there by then.
+        for folder, level in reversed(self.levels):
+            self._put(folder, rendered(Metadata(level, self.token)))
+        self._remove_leftovers(".~")
 
-    def _write(self, fresh: dict[str, Placed]) -> None:
-        """Write new tensors, by the paths of their files, on several threads where the options say so."""
+    def _write(self, fresh: list[Placed]) -> None:
+        """Write new tensors to pending files, on several threads where the options say so."""
 
-        def write(path: str) -> None:
-            item = fresh[path]
-            if self.options.like:
-                files.write_new(path, item.entry.size, self.options.durable)
-            else:
-                files.write_tensor(path, item.tensor.detach(), self.options.durable)
+        def write(item: Placed) -> None:
+            path = f"{self.folder}{os.sep}{item.entry.pending}"
+            files.write_new(path, item.entry.size if self.options.like else item.tensor.detach())
 
         if self.options.threads > 0:
             with ThreadPoolExecutor(self.options.threads) as pool:
                 list(pool.map(write, fresh))
         else:
-            for path in fresh:
-                write(path)
+            for item in fresh:
+                write(item)
 
-    def _finished(self, level: Level) -> dict[str, Json]:
-        """The metadata of the folder of a level, for tensordict too."""
-        return {**tensordict_folders.render(level), **self._section(level, None)}
-
-    def _section(self, level: Level, replaced: tuple[str, ...] | None) -> dict[str, Json]:
-        """Our section of the metadata of a level, which stands for itself, so that its folder can be copied elsewhere."""
-        return {schema.SECTION: schema.to_json(Metadata(level._replace(folder=""), self.token, replaced))}
-
-    def _put(self, folder: str, value: dict[str, Json]) -> None:
+    def _put(self, folder: str, text: bytes) -> None:
         """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
         temporary = f"{self.folder}{os.sep}.~{self.token}.json"
-        files.write_new(temporary, schema.rendered(value), self.options.durable)
-        if self.options.durable:
-            files.sync_folder(folder)
+        files.write_new(temporary, text)
         os.replace(temporary, metadata_in(folder))
-        if self.options.durable:
-            files.sync_folder(folder)
 
     def _is_done(self) -> bool:
         """True if the metadata is that of this save; also where that cannot be found out."""
         try:
-            return self.token.encode() in schema.text_in(self.folder)
+            return self.token.encode() in text_in(self.folder)
         except FileNotFoundError:
             return False
         except (OSError, StorageError):
@@ -352,7 +304,7 @@ class _Save:
         """Remove files by their paths in the folder, metadata first, and the folders that no other file belongs in."""
         for path in sorted(paths, key=lambda path: not path.endswith(METADATA)):
             files.remove(os.path.join(self.folder, *path.split("/")))
-        kept = {os.path.dirname(path) for path in self._files(self.levels).difference(paths)}
+        kept = {os.path.dirname(path) for path in self._files(self.levels)}
         for path in sorted({os.path.dirname(path) for path in paths} - kept - {""}, reverse=True):
             with contextlib.suppress(OSError):
                 os.rmdir(os.path.join(self.folder, *path.split("/")))
@@ -367,9 +319,9 @@ class _Save:
 def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:
     """Every level with its folder, an owner before what is in it."""
     yield folder, level
-    for entry in level.entries.values():
+    for key, entry in level.entries.items():
         if isinstance(entry, Level):
-            yield from _levels(entry, f"{folder}{os.sep}{entry.folder}")
+            yield from _levels(entry, f"{folder}{os.sep}{encoded(key)}")
 
 
 def _refuse_existing(levels: list[tuple[str, Level]], moved: list[Placed]) -> None:
@@ -381,7 +333,7 @@ def _refuse_existing(levels: list[tuple[str, Level]], moved: list[Placed]) -> No
 
 def _refuse_part_of_larger(folder: str) -> None:
     """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
-    owner = schema.owner_of(folder)
+    owner = owner_of(folder)
     if owner is not None:
-        larger = owner.folder
-        raise StorageError(f"{folder} belongs to the object in {larger}; save that one, or save to another folder")
+        other = "save that one, or save to another folder"
+        raise StorageError(f"{folder} belongs to the object in {owner.folder}; {other}")

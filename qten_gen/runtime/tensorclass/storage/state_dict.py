@@ -1,7 +1,7 @@
 """State dicts: the tensors of an object by name, for `torch.save` and a safe `torch.load`.
 
-The attribute `_metadata` of the dict has the rest, as a module's has: batch size, device, static values. All of it is of types
-that `torch.load` reads by default, and in tensordict's form, so that either reads the state dicts of the other.
+The attribute `_metadata` of the dict has the rest, as a module's has: batch size, device, names, static values as JSON. All of it
+is of types that `torch.load` reads by default.
 
 When one is loaded, everything is compared first, and all that does not fit is in one error; then it is written.
 """
@@ -19,7 +19,7 @@ from torch import Size, Tensor
 from ....common.state_names import listed
 from ..core import dimension_names
 from ..core.contents import contents, tensor_and_nested
-from ..core.error_text import abridged, describe, label
+from ..core.error_text import abridged, label
 from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
@@ -35,9 +35,6 @@ NestedState: TypeAlias = OrderedDict[str, "Tensor | NestedState"]
 
 Level: TypeAlias = dict[str, Any]
 """The entry of `_metadata` for one object."""
-
-_SAFE = (bool, int, float, str, bytes, torch.dtype, torch.device, torch.Size)
-"""Types that a safe `torch.load` reads."""
 
 
 @overload
@@ -93,23 +90,15 @@ def _add(
 ) -> None:
     """Add an object: its tensors to `found`, all else to `metadata`."""
     values, static = self._field_values()
-    plain: dict[str, object] = {}
     if metadata is not None:
-        level: Level = {"batch_size": self._batch_size, "device": self._device, "_type": type(self).__name__}
-        for name, value in zip(self._static, static, strict=True):
-            if is_safe(value):
-                plain[name] = value
-            else:
-                code = encode(value, label(self, name), partial(enum_of, type(self), name))
-                level.setdefault("_encoded", {})[name] = code
-        level["_non_tensor"] = plain
-        if self._names is not None:
-            level["_names"] = self._names
+        codes = {
+            name: encode(value, label(self, name), partial(enum_of, type(self), name))
+            for name, value in zip(self._static, static, strict=True)
+        }
+        level: Level = {"batch_size": self._batch_size, "device": self._device, "names": self._names, "static": codes}
         metadata[prefix.removesuffix(".")] = level
     for name, value in zip(tensor_and_nested(self), values, strict=True):
-        if value is None:
-            plain[name] = None
-        else:
+        if value is not None:
             _add_value(found, metadata, prefix + name, value, keep_vars, flatten)
 
 
@@ -142,35 +131,19 @@ def dotless(key: str) -> str:
     return key.replace("%", "%25").replace(".", "%2E")
 
 
-def is_safe(value: object) -> bool:
-    """True if a safe `torch.load` reads a value."""
-    kind = type(value)
-    # The very type: a safe load refuses what derives from it.
-    if value is None or kind in _SAFE:
-        return True
-    if kind in (list, tuple, set):
-        return all(map(is_safe, cast("list[object]", value)))
-    return kind is dict and all(
-        is_safe(key) and is_safe(item) for key, item in cast("dict[object, object]", value).items()
-    )
-
-
 def load_state_dict(
     self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False, from_flatten: bool = False
 ) -> T:
-    """Write the tensors of a state dict into those of this object, and take over its batch size and static values.
-
-    Where the batch size changes, the object gets new tensors instead, of its own dtypes and on its own devices.
+    """Write the tensors of a state dict into those of this object, and take over its static values and names.
 
     >>> state = Batch(torch.arange(2), batch_size=2).state_dict()
     >>> Batch(torch.zeros(2, dtype=torch.int64), batch_size=2).load_state_dict(state).tokens
     tensor([0, 1])
 
     Args:
-        state_dict: As `state_dict` returns it, nested or flat; a tensordict's too.
-        strict: Whether the names have to be the same, those of static values too where the dict has metadata of their
-            object; otherwise those that are on one side only are passed over.
-        assign: Whether the object gets the tensors themselves.
+        state_dict: As `state_dict` returns it, nested or flat.
+        strict: Whether the names have to be the same; otherwise names on one side only are passed over.
+        assign: Whether the object gets the tensors themselves, and with them another batch size.
         from_flatten: Changes nothing: which form the dict has is seen from its values.
 
     Returns:
@@ -185,7 +158,7 @@ def load_state_dict(
     """
     refuse_if_frozen(self, "load a state dict into")
     copies: list[tuple[Tensor, Tensor]] = []
-    changes: list[Change] = []
+    changes: list[_Change] = []
     if assign or not _fits(self, state_dict, copies):
         plan = _Plan(assign)
         plan.take_apart(state_dict, "")
@@ -203,37 +176,28 @@ def load_state_dict(
 def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
     """True if nothing but elements of tensors changes, and every name is on both sides; `copies` gets the tensors."""
     values, static = self._field_values()
+    if self.__structure__:
+        return False
     used = 0
-    absent: list[str] = []
     for name, value in zip(tensor_and_nested(self), values, strict=True):
-        given = state.get(name)
         if value is None:
-            absent.append(name)
-        elif isinstance(value, Tensor) and isinstance(given, Tensor) and value.shape == given.shape:
+            continue
+        given = state.get(name)
+        if isinstance(value, Tensor) and isinstance(given, Tensor) and value.shape == given.shape:
             copies.append((value, given))
-            used += 1
-        elif isinstance(value, Stored) and isinstance(given, Mapping) and _fits(value, given, copies):
-            used += 1
-        else:
+        elif not (isinstance(value, Stored) and isinstance(given, Mapping) and _fits(value, given, copies)):
             return False
-    if used != len(state):
-        return False
+        used += 1
     level = (getattr(state, "_metadata", None) or {}).get("")
-    if level is None:
-        return True
-    try:
-        plain = level["_non_tensor"]
-        if level["batch_size"] != self._batch_size or level.get("_names", self._names) != self._names:
-            return False
-        if not static and not absent:
-            return not plain
-        same = {**dict.fromkeys(absent), **dict(zip(self._static, static, strict=True))}
-        return plain.keys() == same.keys() and all(given is same[name] for name, given in plain.items())
-    except (AttributeError, KeyError, TypeError):
-        return False
+    if used != len(state) or level is None:
+        return used == len(state)
+    same = dict(zip(self._static, static, strict=True))
+    given = level.get("static", {})
+    is_same = given.keys() == same.keys() and all(code is same[name] for name, code in given.items())
+    return is_same and level.get("batch_size") == self._batch_size and level.get("names") == self._names
 
 
-class Change(NamedTuple):
+class _Change(NamedTuple):
     """The new content of an object where more changes than the elements of its tensors."""
 
     owner: Stored
@@ -245,18 +209,16 @@ class Change(NamedTuple):
         """Refuse what cannot be carried out. Before anything is written: an error leaves the object as it was."""
         refuse_if_locked(self.owner, "change the fields of")
         if self.owner._shapes:
-            refuse_contents(self.owner, self.batch_size, {**contents(self.owner), **self.values})
+            refuse_contents(self.owner, self.batch_size, self.values)
 
     def carry_out(self) -> None:
-        owner: Any = self.owner
-        found = {**contents(owner), **self.values}
-        if owner._device is not None:
-            found = {
-                name: value.to(owner._device) if isinstance(value, Tensor) else value for name, value in found.items()
-            }
-        values = [value for name, value in found.items() if name not in owner._static]
-        static = [found[name] for name in owner._static]
-        owner._assign(values, static, self.batch_size, owner._device)
+        owner = self.owner
+        carried = [self.values[name] for name in tensor_and_nested(owner)]
+        moved = [
+            value.to(owner._device) if owner._device is not None and isinstance(value, Tensor) else value
+            for value in carried
+        ]
+        owner._assign(moved, [self.values[name] for name in owner._static], self.batch_size, owner._device)
         owner._names = self.names
 
 
@@ -264,35 +226,27 @@ class _Plan:
     """A state dict taken apart, the plan of its load, and the mistakes in it.
 
     Attributes:
-        assign: Whether the object gets the tensors themselves.
         given: The values of the state dict, by names with dots.
         levels: The metadata of the state dict, by the names of the objects.
         copies: Tensors of the object, and what is copied into them.
-        changes: Objects that get other tensors, static values or another batch size.
-        missing: Names that the state dict lacks.
-        unexpected: Names of static values in the state dict that the object does not have.
-        wrong: What does not fit, in words.
-        used: Names in the state dict that belong to the object.
+        changes: What else changes, by object.
     """
 
     def __init__(self, assign: bool) -> None:
         self.assign = assign
-        self.given: dict[str, object] = {}
+        self.given: dict[str, Any] = {}
         self.levels: dict[str, Level] = {}
         self.copies: list[tuple[Tensor, Tensor]] = []
-        self.changes: list[Change] = []
-        self.missing: list[str] = []
-        self.unexpected: list[str] = []
-        self.wrong: list[str] = []
+        self.changes: list[_Change] = []
         self.used: set[str] = set()
+        self.missing: list[str] = []
+        self.wrong: list[str] = []
 
     def take_apart(self, state: Mapping[str, Any], prefix: str) -> None:
-        """Gather values and metadata; nested dicts are flattened, names joined by dots."""
+        """Note the values and the metadata of a state dict, and of those in it."""
         for name, level in (getattr(state, "_metadata", None) or {}).items():
-            if isinstance(level, dict):
-                self.levels.setdefault((prefix + name).removesuffix("."), level)
+            self.levels[(prefix + name).removesuffix(".")] = level
         for name, value in state.items():
-            # A dot in the name of a flat dict separates; below, it is a part of the key of a dict of tensors.
             key = prefix + dotless(name) if prefix else name
             if isinstance(value, Mapping):
                 self.take_apart(value, f"{key}.")
@@ -301,105 +255,78 @@ class _Plan:
 
     def add(self, owner: Stored, prefix: str, outer: Size) -> None:
         """Plan what an object and its nested objects get."""
-        place = prefix.removesuffix(".")
-        level = self.levels.get(place, {})
+        level = self.levels.get(prefix.removesuffix("."), {})
         size = Size(level.get("batch_size", owner._batch_size))
         if size[: len(outer)] != outer:
-            self.wrong.append(f"{place}: expected a batch size that starts with {list(outer)}, got {list(size)}")
-        if "_non_tensor" in level:
-            given = {*level.get("_non_tensor", {}), *level.get("_encoded", {})}
-            self.unexpected.extend(prefix + name for name in sorted(given.difference(owner._fields)))
-            for name in owner._static:
-                if name not in given and self.levels.get(prefix + name, {}).get("_type") != "NonTensorData":
-                    self.missing.append(prefix + name)
-        changed: dict[str, object] = {}
-        for name, value in contents(owner).items():
-            key, where = prefix + name, label(owner, name)
+            self.wrong.append(f"{prefix[:-1]}: expected a batch size that starts with {list(outer)}, got {list(size)}")
+        if size != owner._batch_size and not self.assign:
+            advice = "pass assign=True to take over the tensors themselves"
+            where = f"{prefix[:-1]}: " if prefix else ""
+            self.wrong.append(f"{where}expected batch size {list(owner._batch_size)}, got {list(size)}; {advice}")
+        values: dict[str, Any] = contents(owner)
+        codes = level.get("static", {})
+        found = dict(values)
+        for name, value in values.items():
             if isinstance(value, Stored) and name in owner._nested:
-                self.add(value, f"{key}.", size)
-                continue
-            if name in owner._static:
+                self.add(value, f"{prefix}{name}.", Size() if name in owner._unbatched else size)
+            elif name in owner.__structure__ and not self.assign and prefix + name in self.given:
+                # Nothing is copied into lengths, which objects share.
+                self.used.add(prefix + name)
+                if self.given[prefix + name].tolist() != value.tolist():
+                    advice = "pass assign=True to take over the tensors themselves"
+                    self.wrong.append(f"{label(owner, name)}: expected items of the same lengths; {advice}")
+            elif name not in owner._static:
+                inside = None if name in owner._unbatched else size
+                found[name] = self._value(value, prefix + name, label(owner, name), inside)
+            elif name in codes:
                 try:
-                    found = self._static(owner, name, value, level, key, size)
+                    found[name] = _static(owner, name, value, codes[name], size)
                 except (TypeError, ValueError) as error:
                     self.wrong.append(str(error))
-                    continue
-            else:
-                wanted = None if name in owner._unbatched else size
-                found = self._value(value, key, where, wanted, size != owner._batch_size)
-            if found is not value:
-                changed[name] = found
-        if "_names" in level:
-            names = dimension_names.names(owner, level["_names"], size)
-        else:
-            names = owner._names if size == owner._batch_size else None
-        if changed or size != owner._batch_size or names != owner._names:
-            self.changes.append(Change(owner, changed, size, names))
+        names = owner._names if size == owner._batch_size else None
+        if "names" in level:
+            names = dimension_names.names(owner, level["names"], size)
+        same = all(found[name] is value for name, value in values.items())
+        if not same or size != owner._batch_size or names != owner._names:
+            self.changes.append(_Change(owner, found, size, names))
 
-    def _value(self, value: object, key: str, where: str, size: Size | None, resized: bool) -> object:
+    def _value(self, value: object, key: str, where: str, size: Size | None) -> object:
         """The value of a field afterwards: its own, into which something is copied, or another."""
         if isinstance(value, Tensor):
-            return self._tensor(value, key, where, size, resized)
+            return self._tensor(value, key, where, size)
         if not isinstance(value, (dict, list)):
             return value
         items = list(value.items() if isinstance(value, dict) else enumerate(value))
-        found = {at: self._value(item, f"{key}.{dotless(str(at))}", where, size, resized) for at, item in items}
+        found = {at: self._value(item, f"{key}.{dotless(str(at))}", where, size) for at, item in items}
         if all(found[at] is item for at, item in items):
             return value
         return found if isinstance(value, dict) else [*found.values()]
 
-    def _tensor(self, own: Tensor, key: str, where: str, size: Size | None, resized: bool) -> Tensor:
-        """The tensor that a field has afterwards: its own, into which something is copied, or a new one."""
+    def _tensor(self, own: Tensor, key: str, where: str, size: Size | None) -> Tensor:
+        """The tensor that a field has afterwards: its own, into which something is copied, or the given one."""
         if key not in self.given:
             self.missing.append(key)
             if size is not None and own.shape[: len(size)] != size:
-                why = f"because the batch size becomes {list(size)}"
-                self.wrong.append(f"{where}: expected a tensor for {key!r}, {why}, got nothing")
+                self.wrong.append(f"{where}: expected a tensor for {key!r} of the batch size {list(size)}, got nothing")
             return own
         self.used.add(key)
         loaded = self.given[key]
-        # Unbatched tensors, which have no `size` here, stay where the batch size changes.
-        renews = self.assign or (resized and size is not None)
         if not isinstance(loaded, Tensor):
             self.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
-        elif not renews and loaded.shape != own.shape:
-            self.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
-        elif size is not None and loaded.shape[: len(size)] != size:
+        elif self.assign and size is not None and loaded.shape[: len(size)] != size:
             starts = f"expected a shape that starts with {list(size)} for {key!r}, got {list(loaded.shape)}"
             self.wrong.append(f"{where}: {starts}")
         elif self.assign:
             return loaded
-        elif renews:
-            return loaded.detach().to(own.device, own.dtype, copy=True)
+        elif loaded.shape != own.shape:
+            self.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
         else:
             self.copies.append((own, loaded))
         return own
 
-    def _static(self, owner: Stored, name: str, value: object, level: Level, key: str, batch_size: Size) -> object:
-        """The static value of a field; its own where the state dict has none, or an equal one.
-
-        Raises:
-            TypeError, ValueError: it is not one that the constructor would take.
-        """
-        encoded, plain, own = level.get("_encoded", {}), level.get("_non_tensor", {}), self.levels.get(key, {})
-        found = value
-        if name in encoded:
-            found = decode(encoded[name], label(owner, name), partial(enum_of, type(owner), name))
-        elif name in plain:
-            found = plain[name]
-        elif own.get("_type") == "NonTensorData":
-            found = own["_non_tensor"]["data"]
-        elif name not in owner._per_item:
-            return value
-        if isinstance(found, (Tensor, Stored)):
-            raise TypeError(f"{label(owner, name)}: expected a static value, got {describe(found)}")
-        declared = next(one for one in type(owner)._declared_as.fields if one.name == name)
-        found = as_declared(owner, declared, found, batch_size, None)
-        return value if type(found) is type(value) and equal(found, value) else found
-
     def refuse(self, owner: Stored, strict: bool) -> None:
         """Raise one error with all that does not fit."""
-        unexpected = [name for name in self.given if name not in self.used] + self.unexpected
+        unexpected = [name for name in self.given if name not in self.used]
         if strict and unexpected:
             self.wrong.insert(0, f"unexpected names: {listed([*map(abridged, unexpected)])}")
         if strict and self.missing:
@@ -409,3 +336,15 @@ class _Plan:
             raise RuntimeError(f"{type(owner).__name__}.load_state_dict:\n{lines}")
         for change in self.changes:
             change.check()
+
+
+def _static(owner: Stored, name: str, value: object, code: Any, batch_size: Size) -> object:
+    """The static value that the metadata has for a field; the field's own where that equals it.
+
+    Raises:
+        TypeError, ValueError: it is not one that the constructor would take.
+    """
+    declared = next(one for one in type(owner)._declared_as.fields if one.name == name)
+    found = decode(code, label(owner, name), partial(enum_of, type(owner), name))
+    found = as_declared(owner, declared, found, batch_size, None)
+    return value if type(found) is type(value) and equal(found, value) else found

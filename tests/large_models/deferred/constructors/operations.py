@@ -33,7 +33,7 @@ def reading_values(module: Written) -> None:
     module.layer = nn.Linear(3, 3)
     module.some = bool((x > 0).any())
     module.listed = x.tolist()
-    module.as_array = float(x.numpy().sum()) + float(numpy.asarray(x)[0])
+    module.printed = f"{x.sum():.3f}"
     module.drop_path = nn.ModuleList([nn.Dropout(float(p)) for p in torch.linspace(0, 0.5, 3)])
     module.x = x
     if x[0] > x[1]:

@@ -68,7 +68,6 @@ def numpy_on_tensors(module: Any) -> None:
 @constructor
 def numbers_of_numpy(module: Any) -> None:
     module.b = numpy.float64(2) * torch.rand(2)
-    module.c = torch.rand(2) * numpy.arange(2.0)
     number: Any = numpy.int64(2)
     module.d = torch.rand(2) ** number
     module.e = torch.full((2,), numpy.pi)
@@ -76,6 +75,11 @@ def numbers_of_numpy(module: Any) -> None:
     module.g = torch.zeros(3)
     module.g[numpy.array([True, False, True])] = 1
     module.h = torch.zeros(number, 3)
+
+
+@constructor
+def an_array_that_meets_a_tensor(module: Any) -> None:
+    module.c = torch.rand(2) * numpy.arange(2.0)
 
 
 @constructor

@@ -1,0 +1,159 @@
+"""The rows of `Ragged`, which are a Tensor or an object of a TensorClass: taken item by item, and gathered from lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from operator import getitem
+from typing import Any, cast
+
+import torch
+from torch import Size, Tensor
+from torch.compiler import is_compiling
+
+from ..core import late
+from ..core.error_text import describe
+from ..core.sizes import with_length
+from ..core.stored import Stored
+
+Rows = Any
+"""A Tensor whose first dimension is the rows, or an object of a TensorClass whose first batch dimension is."""
+
+
+def count(rows: Rows) -> int:
+    """How many rows there are."""
+    return dims(rows)[0]
+
+
+def dims(rows: Tensor | Stored) -> Size:
+    """The shape of rows, the batch size of objects."""
+    return rows.shape if isinstance(rows, Tensor) else rows._batch_size
+
+
+def between(rows: Rows, start: int, stop: int) -> Rows:
+    """The rows from one number to before another: a view."""
+    if isinstance(rows, Tensor):
+        return rows[start:stop]
+    return rows._rearrange(getitem, slice(start, stop), with_length(rows._batch_size, 0, stop - start))
+
+
+def picked(rows: Rows, numbers: Tensor) -> Rows:
+    """The rows with these numbers, in their order."""
+    if isinstance(rows, Tensor):
+        return rows.index_select(0, numbers)
+    return rows._rearrange(_select, numbers, with_length(rows._batch_size, 0, numbers.shape[0]))
+
+
+def _select(tensor: Tensor, numbers: Tensor) -> Tensor:
+    return tensor.index_select(0, numbers)
+
+
+def joined(rows: Sequence[Rows]) -> Rows:
+    """The rows of several behind one another."""
+    first = rows[0]
+    if isinstance(first, Tensor):
+        return torch.cat([*rows])
+    return first._join(torch.cat, rows, with_length(first._batch_size, 0, sum(map(count, rows))))
+
+
+def row_numbers(lengths: Tensor, items: Tensor, sizes: Tensor, starts: list[int] | None) -> Tensor:
+    """The numbers of the rows of some items, item by item.
+
+    Args:
+        lengths: Those of all items.
+        items: The numbers of the items, in one dimension.
+        sizes: Their lengths.
+        starts: As in `RaggedStorage.starts`, for all items.
+    """
+    sizes, total = sizes.reshape(-1), None
+    if starts is None:
+        lengths = lengths.reshape(-1)
+        begins = lengths.cumsum(0) - lengths
+        shifts = begins[items] - (sizes.cumsum(0) - sizes)
+    else:
+        wanted = items.tolist()
+        ends = [0, *accumulate([starts[at + 1] - starts[at] for at in wanted])]
+        total = ends[-1]
+        shifts = torch.tensor([starts[at] - end for at, end in zip(wanted, ends, strict=False)], dtype=torch.int64)
+        shifts = shifts.to(lengths.device)
+    numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
+    return numbers + torch.arange(numbers.shape[0], device=lengths.device)
+
+
+def from_items(where: str, cls: type[Any], value: object, batch_size: Size | None) -> Any:
+    """The Ragged of rows for each item, in lists as deep as there are batch dimensions, or of a jagged nested tensor.
+
+    Args:
+        where: How an error message begins.
+        cls: The class of the rows.
+        batch_size: The sizes of the lists; None for one list of any length.
+    """
+    if isinstance(value, Tensor) and value.layout is torch.jagged and cls is Tensor:
+        return _from_jagged(where, value)
+    if batch_size is None:
+        batch_size = Size((len(cast("Sequence[object]", value)),))
+    items: list[Any] = list(_flat(where, cls, value, batch_size, ""))
+    if not items:
+        raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
+    for at, item in enumerate(items):
+        if not isinstance(item, cls) or not dims(item):
+            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}")
+        if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
+            wanted = ["n", *items[0].shape[1:]]
+            raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")
+    rows = items[0] if len(items) == 1 else joined(items)
+    sizes = [count(item) for item in items]
+    lengths = torch.tensor(sizes, dtype=torch.int64, device=device_of(rows)).view(batch_size)
+    made: Any = object.__new__(late.ragged.class_for(type(rows)))
+    made._fill(rows, lengths, batch_size, None)
+    if not is_compiling():
+        made._starts = [0, *accumulate(sizes)]
+    return made
+
+
+def device_of(rows: Rows) -> torch.device:
+    """Where rows are, and their lengths with them."""
+    leaves = [rows] if isinstance(rows, Tensor) else rows._leaves()
+    return leaves[0].device if leaves else torch.device("cpu")
+
+
+def _rows_of(cls: type) -> str:
+    if cls is Tensor:
+        return "a Tensor whose first dimension is the rows"
+    return f"a {cls.__name__} whose batch dimension is the rows"
+
+
+def described(value: object) -> str:
+    return (
+        f"{describe(value)} of batch size {list(value._batch_size)}" if isinstance(value, Stored) else describe(value)
+    )
+
+
+def _from_jagged(where: str, value: Tensor) -> Any:
+    if value._ragged_idx != 1:  # type: ignore[attr-defined] # of nested tensors, which torch has no public question for
+        raise ValueError(
+            f"{where}: expected a nested tensor whose ragged dimension is 1, got {value._ragged_idx}; transpose it"  # type: ignore[attr-defined]
+        )
+    lengths = value.offsets().diff()  # type: ignore[attr-defined]
+    if value.lengths() is not None:  # type: ignore[attr-defined]
+        raise ValueError(f"{where}: the nested tensor has rows that belong to no item; pass a contiguous one")
+    made = object.__new__(late.ragged.class_for(Tensor))
+    return made._fill(value.values(), lengths, lengths.shape, None)
+
+
+def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) -> Iterator[object]:
+    """The items in lists, one list in the other for each batch dimension, each as long as its dimension."""
+    if not batch_size:
+        yield value
+        return
+    at = f" at {place}" if place else ""
+    if not isinstance(value, (list, tuple)):
+        padded = "; a padded Tensor becomes one with Ragged.from_padded" if isinstance(value, Tensor) else ""
+        raise TypeError(
+            f"{where}{at}: expected a Ragged or a list of {batch_size[0]} items, each {_rows_of(cls)}, "
+            f"got {describe(value)}{padded}"
+        )
+    if len(value) != batch_size[0]:
+        raise ValueError(f"{where}{at}: expected a list of {batch_size[0]} items, got {len(value)}")
+    for index, item in enumerate(value):
+        yield from _flat(where, cls, item, batch_size[1:], f"{place}[{index}]")

@@ -1,0 +1,345 @@
+"""`Ragged`: the type of fields whose items have different numbers of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from multiprocessing.reduction import ForkingPickler
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast, overload
+
+import torch
+from torch import Size, Tensor
+
+from ..declaring.declared_class import DeclaredClass, FieldSummary, Summary
+from .core.construction import DeviceLike
+from .core.dimension_names import NamesLike
+from .core.error_text import suggestion
+from .fields.per_item import items_become
+from .fields.ragged import RaggedStorage
+from .fields.ragged_rows import count, from_items
+from .metaclass import TensorClassMeta
+from .methods.keys import keys_of_tensors
+from .storage import pickling
+from .tensorclass import TensorClass
+
+R = TypeVar("R", bound="Tensor | TensorClass")
+S = TypeVar("S", bound="Tensor | TensorClass")
+
+if TYPE_CHECKING:
+    from qten_gen_typing import RaggedField
+else:
+    RaggedField = Generic
+
+
+def _unfilled() -> Ragged[Any]:
+    """The start of unpickling: an object of no variant yet."""
+    return object.__new__(Ragged)
+
+
+def _as_ragged(reduced: tuple[Any, ...]) -> tuple[Any, ...]:
+    """How to pickle an object whose class may be a variant, which no name leads to."""
+    return (_unfilled, (), *reduced[2:])
+
+
+def _reduced_for_processes(instance: Any) -> tuple[Any, ...]:
+    return _as_ragged(pickling.reduce_for_processes(instance))
+
+
+class _RaggedMeta(TensorClassMeta):
+    """Metaclass of `Ragged` and of its variants for the rows of each TensorClass. Nothing is generated for them."""
+
+    if not TYPE_CHECKING:
+
+        def __new__(mcls, name, bases, namespace, /, rows=None):
+            if rows is None and any(isinstance(base, _RaggedMeta) for base in bases):
+                raise TypeError("Ragged cannot be derived from; declare a TensorClass with a Ragged field")
+            cls = DeclaredClass.__new__(mcls, name, bases, namespace)
+            home, kind = f"{cls.__module__}.{name}", "tensor" if rows is None else "nested"
+            fields = (
+                FieldSummary("rows", home, (), kind=kind, unbatched=True, argument="rows"),
+                FieldSummary("lengths", home, (), kind="tensor", argument="lengths"),
+            )
+            cls._declared_as, cls._defaults = Summary(fields, ("rows", "lengths"), False), {}
+            cls.rows_class, cls._nested = (Tensor, {}) if rows is None else (rows, {"rows": ""})
+            cls._complete_class()
+            ForkingPickler.register(cls, _reduced_for_processes)
+            return cls
+
+
+class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
+    """Items with different numbers of rows: the rows of all items behind one another, and the length of each item.
+
+        class Sample(TensorClass):
+            image: Tensor
+            boxes: Ragged[Float[Tensor, "n 4"]]
+
+        batch = Sample(images, [torch.rand(3, 4), torch.rand(0, 4)], batch_size=2)
+        batch.boxes.rows.shape, batch.boxes.lengths, batch[0].boxes.rows
+
+    >>> ragged = Ragged.of([torch.tensor([1, 2, 3]), torch.tensor([4])])
+    >>> ragged.rows, ragged.lengths, ragged[0].rows
+    (tensor([1, 2, 3, 4]), tensor([3, 1]), tensor([1, 2, 3]))
+
+    The rows are a Tensor, whose first dimension they are, or an object of a TensorClass, whose first batch dimension they are. A
+    Ragged is an object itself: its batch size is the shape of the lengths, and what rearranges, moves or saves objects does it
+    to the items. What computes, computes with the rows. The lengths cannot be set; nothing computes with them.
+
+    Args:
+        rows: The rows of all items.
+        lengths: How many rows each item has, in the shape of the batch; without it there is one item, and no batch dimension.
+
+    Raises:
+        TypeError: the rows are something else, or the lengths are no integers.
+        ValueError: the lengths do not add up to the number of rows.
+    """
+
+    __slots__ = ()
+
+    rows_class: ClassVar[type]
+    """The class of the rows."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            rows: R,
+            lengths: Tensor | Sequence[int] | int | None = None,
+            *,
+            device: DeviceLike = None,
+            names: NamesLike = None,
+            lock: bool = False,
+        ) -> None: ...
+
+        @property
+        def rows(self) -> R:
+            """The rows of all items, item by item."""
+            ...
+
+        @property
+        def lengths(self) -> Tensor:
+            """How many rows each item has: integers in the shape of the batch."""
+            ...
+
+    else:
+
+        def __new__(cls, rows=None, *args, **kwargs):
+            return object.__new__(cls if rows is None else class_for(type(rows)))
+
+    @overload
+    @classmethod
+    def of(cls, items: Tensor) -> Ragged[Tensor]: ...
+    @overload
+    @classmethod
+    def of(cls, items: Sequence[S]) -> Ragged[S]: ...
+    @classmethod
+    def of(cls, items: Sequence[Any] | Tensor) -> Ragged[Any]:
+        """The Ragged of a list with the rows of each item, or of a jagged nested tensor.
+
+        >>> Ragged.of([torch.ones(2, 4), torch.ones(0, 4)]).lengths
+        tensor([2, 0])
+
+        Raises:
+            TypeError: an item is neither a Tensor nor an object of a TensorClass, or of another class than the first.
+            ValueError: the shapes of items differ in more than the number of rows, or there are no items.
+        """
+        first = items if isinstance(items, Tensor) else items[0] if items else None
+        made: Ragged[Any] = from_items(
+            "Ragged.of", type(first) if isinstance(first, TensorClass) else Tensor, items, None
+        )
+        return made
+
+    @classmethod
+    def from_padded(cls, padded: S, where: Tensor) -> Ragged[S]:
+        """The Ragged of padded rows.
+
+        >>> Ragged.from_padded(torch.tensor([[1, 2], [3, 0]]), torch.tensor([2, 1])).rows
+        tensor([1, 2, 3])
+
+        Args:
+            padded: Rows of shape `[*batch, length, *event]`; an object of a TensorClass has the batch size `[*batch, length]`.
+            where: The length of each item, or a mask of shape `[*batch, length]` that is true for rows.
+        """
+        mask = where
+        if where.dtype is not torch.bool:
+            mask = torch.arange(padded.shape[where.dim()], device=where.device) < where.unsqueeze(-1)
+        return Ragged(cast(S, cast(Any, padded)[mask]), mask.sum(-1))
+
+    @property
+    def offsets(self) -> Tensor:
+        """Where each item begins among the rows, and the end of the last one: `[items + 1]`, as `cu_seqlens`."""
+        return torch.nn.functional.pad(self._lengths.reshape(-1).cumsum(0), (1, 0))
+
+    @property
+    def item_index(self) -> Tensor:
+        """The number of the item that each row belongs to, as the `batch` of graphs.
+
+        >>> Ragged(torch.ones(3), torch.tensor([2, 1])).item_index
+        tensor([0, 0, 1])
+        """
+        return self._repeated(torch.arange(self._lengths.numel(), device=self._lengths.device))
+
+    def _repeated(self, values: Tensor) -> Tensor:
+        """The value of its item, for each row."""
+        return torch.repeat_interleave(values, self._lengths.reshape(-1), output_size=count(self._rows))
+
+    @property
+    def max_length(self) -> int:
+        """The largest length; 0 without items. A graph reads it from a tensor."""
+        starts = self.starts()
+        if starts is None:
+            return int(self._lengths.max().item())
+        return max([end - start for start, end in pairwise(starts)], default=0)
+
+    def mask(self, length: int | None = None) -> Tensor:
+        """The mask of `padded`: true for rows, of shape `[*batch, length]`.
+
+        >>> Ragged(torch.ones(3), torch.tensor([2, 1])).mask()
+        tensor([[ True,  True],
+                [ True, False]])
+        """
+        width = self.max_length if length is None else length
+        return torch.arange(width, device=self._lengths.device) < self._lengths.unsqueeze(-1)
+
+    def padded(self, fill: float | Mapping[str, float] = 0, length: int | None = None) -> R:
+        """The rows in the shape `[*batch, length, *event]`, filled up behind the rows of each item.
+
+        >>> Ragged(torch.tensor([1, 2, 3]), torch.tensor([2, 1])).padded(fill=-1)
+        tensor([[ 1,  2],
+                [ 3, -1]])
+
+        Args:
+            fill: What stands behind the rows; for rows of a TensorClass also a mapping of fields to numbers, 0 for others.
+            length: The number of rows for each item; that of the longest item by default.
+
+        Raises:
+            ValueError: an item has more rows than `length`.
+            KeyError: there is no such field.
+        """
+        width, starts, rows = self.max_length if length is None else length, self.starts(), self._rows
+        if length is not None and starts is not None and self.max_length > length:
+            raise ValueError(f"Ragged.padded: an item has {self.max_length} rows, which do not fit length={length}")
+        first = torch.arange(self._lengths.numel(), device=self._lengths.device) * width - self.offsets[:-1]
+        places = self._repeated(first) + torch.arange(count(rows), device=self._lengths.device)
+        size = (*self._batch_size, width)
+        if isinstance(rows, Tensor):
+            if isinstance(fill, Mapping):
+                raise TypeError("Ragged.padded: expected a number, got a mapping; the rows are a Tensor")
+            return cast(R, _pad(rows, (places, size, iter([fill]))))
+        keys = [".".join(key) if isinstance(key, tuple) else key for key in keys_of_tensors(rows)]
+        by_field = fill if isinstance(fill, Mapping) else dict.fromkeys(keys, fill)
+        for name in by_field:
+            if name not in keys:
+                raise KeyError(f"{type(rows).__name__} has no tensor {name!r}{suggestion(name, keys)}")
+        fills = iter([by_field.get(key, 0) for key in keys])
+        return cast(R, rows._rearrange(_pad, (places, size, fills), Size((*size, *rows._batch_size[1:]))))
+
+    def as_list(self) -> list[R]:
+        """The rows of each item, in a list: views.
+
+        >>> Ragged(torch.tensor([1, 2, 3]), torch.tensor([2, 1])).as_list()
+        [tensor([1, 2]), tensor([3])]
+        """
+        return [*cast(Any, self._rows).split(self._lengths.reshape(-1).tolist())]
+
+    def as_nested(self: Ragged[Tensor]) -> Tensor:
+        """The rows as a jagged nested tensor, for functions of torch that take one. Items have one batch dimension.
+
+        Raises:
+            TypeError: the rows are no Tensor, or there are more batch dimensions, or none.
+        """
+        if not isinstance(self._rows, Tensor) or len(self._batch_size) != 1:
+            raise TypeError(
+                f"{type(self).__name__}.as_nested: expected rows in a Tensor and one batch dimension, "
+                f"got {type(self._rows).__name__} and batch size {list(self._batch_size)}"
+            )
+        nested: Tensor = torch.nested.nested_tensor_from_jagged(self._rows, self.offsets)
+        return nested
+
+    def map_rows(self, fn: Callable[[R], S]) -> Ragged[S]:
+        """The Ragged of the same items with other rows: `targets.map_rows(lambda rows: rows.boxes)`.
+
+        >>> Ragged(torch.tensor([1, 2, 3]), torch.tensor([2, 1])).map_rows(torch.square).rows
+        tensor([1, 4, 9])
+
+        Raises:
+            ValueError: the function gives more rows or fewer.
+        """
+        rows = fn(self._rows)
+        if not isinstance(rows, (Tensor, TensorClass)) or count(rows) != count(self._rows):
+            got = f"{count(rows)}" if isinstance(rows, (Tensor, TensorClass)) else type(rows).__name__
+            raise ValueError(f"Ragged.map_rows: expected {count(self._rows)} rows, got {got}")
+        out: Ragged[S] = object.__new__(class_for(type(rows)))
+        out._fill(rows, self._lengths, self._batch_size, self._device, self._names)
+        out._starts = self._starts
+        return out
+
+    def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:
+        """The rows of each item reduced to one: a Tensor of shape `[*batch, *event]`.
+
+        An item without rows has the sum 0, the mean NaN, and as its maximum the smallest number of the dtype.
+
+        >>> Ragged(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([2, 1])).reduce("mean")
+        tensor([1.5000, 3.0000])
+
+        Raises:
+            TypeError: the rows are no Tensor, or integers of which the mean is asked.
+            ValueError: `how` is something else.
+        """
+        rows = self._rows
+        if not isinstance(rows, Tensor):
+            raise TypeError(
+                f"{type(self).__name__}.reduce: expected rows in a Tensor; reduce a field: "
+                ".map_rows(lambda rows: rows.boxes).reduce(...)"
+            )
+        if how not in ("sum", "mean", "max"):
+            raise ValueError(f'Ragged.reduce: expected "sum", "mean" or "max", got {how!r}')
+        if how == "mean" and not (rows.is_floating_point() or rows.is_complex()):
+            raise TypeError(f"Ragged.reduce: the mean of {rows.dtype} is not defined; convert the rows before")
+        shape = (self._lengths.numel(), *rows.shape[1:])
+        if how == "max":
+            smallest = -torch.inf if rows.is_floating_point() else torch.iinfo(rows.dtype).min
+            index = self.item_index.view(-1, *(1,) * (rows.dim() - 1)).expand_as(rows)
+            found = rows.new_full(shape, smallest).scatter_reduce(0, index, rows, "amax")
+        else:
+            found = rows.new_zeros(shape).index_add(0, self.item_index, rows)
+        if how == "mean":
+            found = found / self._lengths.reshape(-1, *(1,) * (rows.dim() - 1))
+        return found.view(*self._batch_size, *rows.shape[1:])
+
+    if not TYPE_CHECKING:
+
+        def __reduce_ex__(self, protocol):
+            return _as_ragged(pickling.reduce_ex(self, protocol))
+
+        def __setstate__(self, state):
+            rows = state["fields"].get("rows")
+            if isinstance(rows, TensorClass):
+                self.__class__ = class_for(type(rows))
+            pickling.restore(self, state)
+
+
+@items_become("padded")
+def _pad(tensor: Tensor, argument: tuple[Tensor, tuple[int, ...], Iterator[float]]) -> Tensor:
+    """Rows at their places in a tensor that is filled with a number."""
+    places, size, fills = argument
+    rest = tensor.shape[1:]
+    filled = tensor.new_full((Size(size).numel(), *rest), next(fills))
+    return filled.index_copy(0, places, tensor).view(*size, *rest)
+
+
+_VARIANTS: dict[type, type[Ragged[Any]]] = {}
+
+
+def class_for(rows: type) -> type[Ragged[Any]]:
+    """The class of objects with rows of a class: `Ragged` itself, or for a TensorClass a variant of it."""
+    if not issubclass(rows, TensorClass):
+        return Ragged
+    found = _VARIANTS.get(rows)
+    if found is None:
+        names = {"__module__": __name__, "__slots__": (), "__doc__": Ragged.__doc__}
+        make: Any = _RaggedMeta
+        found = _VARIANTS[rows] = make(f"Ragged[{rows.__name__}]", (Ragged,), names, rows=rows)
+    return found
+
+
+torch.serialization.add_safe_globals([Ragged, _unfilled])

@@ -1,0 +1,211 @@
+"""What rearranges, takes apart, computes with and writes into batches, with Ragged fields in them."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import Ragged
+
+from .declared import Batch, allclose, assert_items, batch, equal, items, sample
+
+MASK = torch.tensor([True, False, False, True])
+
+REARRANGING: dict[str, tuple[Callable[[Batch], Batch], list[int], tuple[int, ...]]] = {
+    "integer": (lambda b: b[2], [2], ()),
+    "negative integer": (lambda b: b[-1], [3], ()),
+    "slice": (lambda b: b[1:3], [1, 2], (2,)),
+    "empty slice": (lambda b: b[3:1], [], (0,)),
+    "slice with a step": (lambda b: b[::2], [0, 2], (2,)),
+    "list": (lambda b: b[[2, 0, 2]], [2, 0, 2], (3,)),
+    "tensor": (lambda b: b[torch.tensor([[3, 1], [0, 0]])], [3, 1, 0, 0], (2, 2)),
+    "mask": (lambda b: b[MASK], [0, 3], (2,)),
+    "None": (lambda b: b[None], [0, 1, 2, 3], (1, 4)),
+    "ellipsis": (lambda b: b[..., 1:], [1, 2, 3], (3,)),
+    "two dimensions": (lambda b: b.reshape(2, 2)[:, 1], [1, 3], (2,)),
+    "reshape": (lambda b: b.reshape(2, 2), [0, 1, 2, 3], (2, 2)),
+    "view": (lambda b: b.view(-1, 2), [0, 1, 2, 3], (2, 2)),
+    "transpose": (lambda b: b.reshape(2, 2).transpose(0, 1), [0, 2, 1, 3], (2, 2)),
+    "permute": (lambda b: b.reshape(1, 2, 2).permute(2, 0, 1), [0, 2, 1, 3], (2, 1, 2)),
+    "unsqueeze": (lambda b: b.unsqueeze(1), [0, 1, 2, 3], (4, 1)),
+    "squeeze": (lambda b: b.unsqueeze(0).squeeze(0), [0, 1, 2, 3], (4,)),
+    "flatten": (lambda b: b.reshape(2, 2).flatten(), [0, 1, 2, 3], (4,)),
+    "expand": (lambda b: b[:2].unsqueeze(0).expand(2, 2), [0, 1, 0, 1], (2, 2)),
+    "repeat": (lambda b: b[:2].repeat(2), [0, 1, 0, 1], (4,)),
+    "repeat_interleave": (lambda b: b[:2].repeat_interleave(2), [0, 0, 1, 1], (4,)),
+    "flip": (lambda b: b.flip(0), [3, 2, 1, 0], (4,)),
+    "roll": (lambda b: b.roll(1, 0), [3, 0, 1, 2], (4,)),
+    "narrow": (lambda b: b.narrow(0, 1, 2), [1, 2], (2,)),
+    "masked_select": (lambda b: b.masked_select(MASK), [0, 3], (2,)),
+    "gather": (lambda b: b.gather(0, torch.tensor([3, 3, 0])), [3, 3, 0], (3,)),
+    "stack": (lambda b: Batch.stack([b, b.flip(0)]), [0, 1, 2, 3, 3, 2, 1, 0], (2, 4)),
+    "stack along 1": (lambda b: Batch.stack([b, b.flip(0)], 1), [0, 3, 1, 2, 2, 1, 3, 0], (4, 2)),
+    "cat": (lambda b: Batch.cat([b[2:], b]), [2, 3, 0, 1, 2, 3], (6,)),
+    "cat along 1": (lambda b: Batch.cat([b.unsqueeze(1), b.flip(0).unsqueeze(1)], 1), [0, 3, 1, 2, 2, 1, 3, 0], (4, 2)),
+    "clone": (lambda b: b.clone(), [0, 1, 2, 3], (4,)),
+    "detach": (lambda b: b.detach(), [0, 1, 2, 3], (4,)),
+    "contiguous": (lambda b: b.contiguous(), [0, 1, 2, 3], (4,)),
+    "to a device": (lambda b: b.to("cpu"), [0, 1, 2, 3], (4,)),
+    "copy": (lambda b: copy.copy(b), [0, 1, 2, 3], (4,)),
+    "deepcopy": (lambda b: copy.deepcopy(b), [0, 1, 2, 3], (4,)),
+    "apply": (lambda b: b.apply(torch.clone), [0, 1, 2, 3], (4,)),
+    "replace": (lambda b: b.replace(boxes=b.boxes), [0, 1, 2, 3], (4,)),
+    "to_dict and from_dict": (lambda b: Batch.from_dict(b.to_dict(), batch_size=4), [0, 1, 2, 3], (4,)),
+    "where": (lambda b: b.where(MASK, b.clone()), [0, 1, 2, 3], (4,)),
+    "where with other items": (lambda b: b.where(MASK, b.flip(0)), [0, 2, 1, 3], (4,)),
+}
+
+
+@pytest.mark.parametrize("name", REARRANGING)
+def test_what_rearranges_a_batch_rearranges_its_ragged_items(name: str) -> None:
+    rearranged, expected, size = REARRANGING[name]
+    found = rearranged(batch())
+    assert found.batch_size == found.boxes.batch_size == found.targets.batch_size == size
+    assert found.boxes.lengths.shape == size
+    assert_items(found, [items()[at] for at in expected])
+
+
+TAKING_APART: dict[str, tuple[Callable[[Batch], Any], list[list[int]]]] = {
+    "split": (lambda b: b.split(3), [[0, 1, 2], [3]]),
+    "split into sizes": (lambda b: b.split([1, 0, 3]), [[0], [], [1, 2, 3]]),
+    "chunk": (lambda b: b.chunk(2), [[0, 1], [2, 3]]),
+    "tensor_split": (lambda b: b.tensor_split([1]), [[0], [1, 2, 3]]),
+    "unbind": (lambda b: b.unbind(), [[0], [1], [2], [3]]),
+    "unbind along 1": (lambda b: b.reshape(2, 2).unbind(1), [[0, 2], [1, 3]]),
+    "iterate": (lambda b: list(b), [[0], [1], [2], [3]]),
+}
+
+
+@pytest.mark.parametrize("name", TAKING_APART)
+def test_what_takes_a_batch_apart_takes_its_ragged_items_apart(name: str) -> None:
+    taken_apart, expected = TAKING_APART[name]
+    found = taken_apart(batch())
+    assert len(found) == len(expected)
+    for part, numbers in zip(found, expected, strict=True):
+        assert_items(part, [items()[at] for at in numbers])
+
+
+def test_items_that_follow_one_another_are_views() -> None:
+    b = batch()
+    memory = b.boxes.rows.untyped_storage().data_ptr()
+    for part in (b[1:], b[2], *b.split(2), *b.unbind(), b.reshape(2, 2), b[:]):
+        assert part.boxes.rows.untyped_storage().data_ptr() == memory
+        assert (
+            part.targets.rows.labels.untyped_storage().data_ptr() == b.targets.rows.labels.untyped_storage().data_ptr()
+        )
+
+
+COMPUTING: dict[str, tuple[Callable[[Any], Any], Callable[[Tensor], Tensor]]] = {
+    "arithmetic": (lambda b: b * 2 + 1, lambda t: t * 2 + 1),
+    "two objects": (lambda b: b + b.clone(), lambda t: t + t),
+    "reflected": (lambda b: 1 - b, lambda t: 1 - t),
+    "function": (
+        lambda b: torch.exp(b.to(torch.float64)),
+        lambda t: torch.exp(t.double() if t.is_floating_point() else t),
+    ),
+    "method": (lambda b: b.abs(), torch.abs),
+    "clamp": (lambda b: b.clamp(0, 1), lambda t: t.clamp(0, 1)),
+    "comparison": (lambda b: b > 1, lambda t: t > 1),
+    "of a tensor without dimensions": (lambda b: b * torch.tensor(3), lambda t: t * torch.tensor(3)),
+    "cast": (lambda b: b.to(torch.float16), lambda t: t.half() if t.is_floating_point() else t),
+    "zeros_like": (torch.zeros_like, torch.zeros_like),
+    "where with a number": (lambda b: b.where(b > 1, 0), lambda t: t.where(t > 1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTING)
+def test_what_computes_computes_with_the_rows_and_leaves_the_lengths(name: str) -> None:
+    computed, of_tensor = COMPUTING[name]
+    found, b = computed(batch()), batch()
+    for left, right in zip(found._leaves(), b._leaves(), strict=True):
+        assert equal(left, of_tensor(right))
+    assert equal(found.boxes.lengths, b.boxes.lengths)
+    assert found.boxes.lengths.dtype is torch.int64
+
+
+def test_structure_is_no_value() -> None:
+    b = batch()
+    assert (b == b).all() is True
+    assert allclose(b, b)
+    assert equal(b, batch())
+    assert not equal(b, b.flip(0))
+    assert (b.boxes > -1).all() is True
+    assert (b.boxes * 0).any() is False
+    assert b.boxes.dtype is torch.float32
+    seen = b.named_apply(lambda key, tensor: tensor + (1 if key == "labels" else 0))
+    assert equal(seen.targets.rows.labels, b.targets.rows.labels + 1)
+    assert equal(seen.boxes.rows, b.boxes.rows)
+
+
+REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
+    "sum along the batch": (
+        lambda b: b.sum(0),
+        "Batch.boxes is Ragged, and its items cannot be reduced; reduce the rows",
+    ),
+    "sum of all": (lambda b: b.sum(), "Batch.boxes is Ragged, and its items cannot be reduced"),
+    "sum of features": (lambda b: b.sum("feature"), "Batch.boxes is Ragged, and its items cannot be"),
+    "sum to one tensor": (lambda b: b.sum(reduce=True), "Batch.boxes is Ragged, and its items cannot be"),
+    "max along the batch": (lambda b: b.max(0), "Batch.boxes is Ragged, and its items cannot be reduced"),
+    "cumsum": (lambda b: b.cumsum(0), "Batch.boxes is Ragged, and its items cannot be"),
+    "new_zeros": (lambda b: b.new_zeros(3), "Batch.boxes is Ragged, and its items cannot be created"),
+    "pad": (lambda b: b.pad([1, 1]), "Batch.boxes is Ragged, and its items cannot be padded"),
+    "a tensor over the batch": (lambda b: b * torch.ones(4), "Batch.boxes is Ragged, so a Tensor over the batch size"),
+    "objects of other lengths": (
+        lambda b: b + b.flip(0),
+        "Batch.boxes: expected the same lengths in both, got 3 and 1",
+    ),
+    "apply to another batch size": (lambda b: b.apply(lambda t: t.sum(0), batch_size=()), "Ragged"),
+    "apply to other numbers of rows": (
+        lambda b: b.boxes.apply(lambda t: t[1:]),
+        "the lengths say that there are 6 rows",
+    ),
+    "vmap": (lambda b: b.vmap(lambda item: item.image), "Batch.boxes is Ragged, and vmap cannot map"),
+    "lengths": (lambda b: setattr(b.boxes, "lengths", torch.ones(4)), "has no setter"),
+    "other rows": (lambda b: setattr(b.boxes, "rows", torch.ones(6, 4)), "has no setter"),
+    "deriving": (lambda b: type("Boxes", (Ragged,), {}), "Ragged cannot be derived from"),
+    "a batch size": (lambda b: setattr(b, "batch_size", ()), ""),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_defined_of_items_of_different_lengths_is_refused_by_name(name: str) -> None:
+    call, message = REFUSED[name]
+    if not message:
+        call(batch())
+        return
+    with pytest.raises((TypeError, ValueError, AttributeError), match=re.escape(message)):
+        call(batch())
+
+
+def test_items_of_equal_lengths_are_written_in_place() -> None:
+    b = batch()
+    boxes = b.boxes.rows
+    b[[0, 3]] = b[[0, 3]] * 2
+    assert b.boxes.rows is boxes
+    assert_items(b, [sample(0, 3) * 2, sample(1, 0), sample(2, 2), sample(3, 1) * 2])
+    b[2] = b[2] + 1
+    assert equal(b[2].targets.rows.labels, torch.arange(2) + 1)
+
+
+def test_items_of_other_lengths_are_not_written() -> None:
+    b = batch()
+    with pytest.raises(
+        ValueError, match=r"Batch\.boxes: written items: expected the same lengths in both, got 3 and 2"
+    ):
+        b[0] = b[2]
+
+
+def test_numbers_are_written_into_the_rows_of_items() -> None:
+    b = batch()
+    b[2] = 7
+    b[MASK] = 5
+    expected = [sample(0, 3) * 0 + 5, sample(1, 0), sample(2, 2) * 0 + 7, sample(3, 1) * 0 + 5]
+    assert_items(b, expected)
+    with pytest.raises(TypeError, match=r"Batch\.boxes is Ragged, so a Tensor over the batch size"):
+        b[:] = torch.ones(4)

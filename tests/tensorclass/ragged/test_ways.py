@@ -1,0 +1,70 @@
+"""The ways that objects with Ragged fields go: files, trees, other processes, compiled code."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils import _pytree
+
+from .declared import Batch, Targets, assert_items, batch, equal, items, sample
+
+
+def as_pickle(protocol: int) -> Callable[[Batch, Path], Batch]:
+    return lambda b, _: pickle.loads(pickle.dumps(b, protocol))
+
+
+def by_torch_save(b: Batch, _: Path) -> Batch:
+    file = io.BytesIO()
+    torch.save(b, file)
+    with torch.serialization.safe_globals([Batch, Targets]):
+        return torch.load(io.BytesIO(file.getvalue()))  # type: ignore[no-any-return]
+
+
+def by_memory_map(b: Batch, folder: Path) -> Batch:
+    b.memmap(folder / "map")
+    return Batch.load_memmap(folder / "map")
+
+
+def by_safetensors(b: Batch, folder: Path) -> Batch:
+    b.save_safetensors(folder / "file.safetensors")
+    return Batch.load_safetensors(folder / "file.safetensors")
+
+
+def by_state_dict(b: Batch, _: Path) -> Batch:
+    same, other = b * 0, b.flip(0)
+    same.load_state_dict(b.state_dict())
+    assert equal(same, b)
+    with pytest.raises(RuntimeError, match=r"Ragged\.lengths: expected items of the same lengths; pass assign=True"):
+        other.load_state_dict(b.state_dict())
+    other.load_state_dict(b.state_dict(), assign=True)
+    return other
+
+
+def by_tree(b: Batch, _: Path) -> Batch:
+    leaves, spec = _pytree.tree_flatten(b)
+    return _pytree.tree_unflatten(leaves, spec)  # type: ignore[no-any-return]
+
+
+SAVED: dict[str, Callable[[Batch, Path], Batch]] = {
+    **{f"pickle {protocol}": as_pickle(protocol) for protocol in (2, 4, 5)},
+    "torch.save": by_torch_save,
+    "memory map": by_memory_map,
+    "safetensors": by_safetensors,
+    "state_dict": by_state_dict,
+    "pytree": by_tree,
+    "share_memory_": lambda b, _: b.share_memory_(),
+    "tensordict": lambda b, _: Batch.from_tensordict(b.replace(words=None).to_tensordict()).replace(words=b.words),
+}
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_what_is_saved_or_taken_apart_comes_back(name: str, tmp_path: Path) -> None:
+    found = SAVED[name](batch(), tmp_path)
+    assert type(found.targets) is type(batch().targets)
+    assert_items(found, items())
+    assert_items(found[[2, 0]], [sample(2, 2), sample(0, 3)])
