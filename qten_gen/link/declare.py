@@ -6,7 +6,6 @@ from ast import literal_eval
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..common.records import replace
 from ..model import (
     FLAGS,
     INIT,
@@ -92,7 +91,6 @@ class Declarations:
             checks=self._string_option("checks", qualified),
             post_init=self._defines(qualified, "__post_init__"),
             custom_init=_has(cls, "__init__"),
-            frozen_by_keyword=any(name == "frozen" and value.literal == "True" for name, value in cls.keywords),
             module=file.module,
             bases=self._bases(cls),
             type_parameters=cls.type_parameters,
@@ -111,10 +109,6 @@ class Declarations:
         fields = {**inherited, **{f.name: f for f in self._fields_of_module(qualified)}}
         written = any(_has(source, "__init__") for _, source, _ in lineage)
         kept = [(self._bases(source), _keeps_init(source)) for _, source, _ in lineage]
-        forward = next((method.signature for method in cls.methods if method.name == "forward"), None)
-        registers = (
-            each if each.type is None else replace(each, type=self._names.expand(each.type)) for each in cls.registers
-        )
         return ModuleDecl(
             name=cls.name,
             qualname=cls.qualname if cls.outer else "",
@@ -129,10 +123,8 @@ class Declarations:
             module=file.module,
             bases=self._bases(cls),
             type_parameters=cls.type_parameters,
-            forward=forward,
             doc=cls.doc,
             methods=tuple(method for method in cls.methods if not is_virtual(method)),
-            registers=tuple(registers),
             bound=bound_by(cls),
             place=cls.place,
         )

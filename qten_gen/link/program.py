@@ -16,7 +16,6 @@ from ..model import (
     Declaration,
     FileDecl,
     ImportContext,
-    ModuleDecl,
     SourceFile,
     SubmoduleDecl,
 )
@@ -216,6 +215,4 @@ def _mentioned_modules(own: Iterable[Declaration]) -> Iterator[str]:
             names += [field.owner, *(member.name for member in members_of(field.type))]
             if isinstance(field, SubmoduleDecl):
                 names.append(child_class(field.type).name)
-        if isinstance(declaration, ModuleDecl):
-            names += [each.type.name for each in declaration.registers if each.type is not None]
         yield from (name.rpartition(".")[0] for name in names)

@@ -16,7 +16,7 @@ from ..common.records import field, fields, record
 from .dimensions import Dim
 from .field_parts import NO_PATH, NodePath, TypeExpr
 from .fields import CheckDecl, FieldDecl, ModuleField
-from .source import ClassSource, MethodSource, Registered, Signature, SourceFile
+from .source import ClassSource, MethodSource, Signature, SourceFile
 
 
 @record(frozen=True, slots=True)
@@ -48,8 +48,6 @@ class TensorClassDecl:
     """True if the class or a parent defines `__post_init__`."""
     custom_init: bool = False
     """True if the class defines `__init__` itself."""
-    frozen_by_keyword: bool = field(default=False, compare=False)
-    """True if the class statement has `frozen=True`. Type checkers see that, but not a flag in brackets."""
     module: str = field(default="", compare=False)
     """The dotted name of its module: `shop.model`."""
     qualname: str = field(default="", compare=False)
@@ -120,13 +118,9 @@ class ModuleDecl:
     bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
     type_parameters: str = field(default="", compare=False)
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
-    forward: Signature | None = field(default=None, compare=False)
-    """The signature of its own `forward`, and so of calling the module."""
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, virtual tensors left out."""
-    registers: tuple[Registered, ...] = field(default=(), compare=False)
-    """The objects that its own `__init__` or `__post_init__` registers beside the fields, as far as the text shows them."""
     bound: frozenset[str] = field(default=frozenset(), compare=False)
     """The names that its body binds in a way that a checker sees: annotations, methods and attributes."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)

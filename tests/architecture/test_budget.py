@@ -12,10 +12,10 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_700,
     "run|project|generate": 4_600,
-    "read|link|model|common": 7_990,
+    "read|link|model|common": 7_740,
     "reflection": 950,
-    "rules": 4_980,
-    "emit|report|building": 3_600,
+    "rules": 5_130,
+    "emit|report|building": 3_100,
     "runtime/declaring": 3_420,
     "runtime/module": 2_990,
     "runtime/qten_style|runtime": 2_015,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-OURS = {"generated": "shop.model_qten", "declared": "shop.model"}
-"""The module that each of our columns imports the classes from."""
+OURS = "declared"
+"""Our column."""
 
 PEERS = ("nn.Module", "tensordict", "jaxtyping")
 
