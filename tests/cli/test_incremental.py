@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from qten_gen.project import cache
 from tests.generate.random_projects import Project, edits, projects
+from tests.project import histories
 from tests.project.histories import PROJECT, STEPS
 
 from .test_run_laws import folder, outputs, run, write
@@ -41,6 +42,12 @@ def test_a_run_after_edits_gives_what_a_run_from_nothing_gives(
     # Either nothing counts as just changed, or all does.
     with patch.object(cache, "COARSE_CLOCK", -(10**18) if counts_at_once else cache.COARSE_CLOCK):
         check_that_edits_change_nothing_else(project, steps, settings_text)
+
+
+@pytest.mark.parametrize("seed", [*range(4)])
+def test_comments_that_suppress_are_seen_by_the_next_run(seed: int) -> None:
+    with patch.object(histories, "TWEAKS", histories.COMMENTS):
+        test_a_run_gives_what_a_run_from_nothing_gives_whatever_has_happened_before(seed)
 
 
 @pytest.mark.parametrize("seed", [*range(8), 175, 340, 411])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
 from qten_gen.project.apply import changes
-from qten_gen.project.output_names import is_output, outputs_of
+from qten_gen.project.output_names import is_output
 from tests import fresh_process
 
 law = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -80,16 +80,6 @@ def times(root: Path) -> dict[Path, int]:
 
 
 @law
-@given(projects())
-def test_check_after_a_run_finds_nothing(project: Project) -> None:
-    with folder(project):
-        status, _ = run(".")
-        assert status == 0
-        assert run("--check", ".")[0] == 0
-        assert run("--diff", ".") == (0, "")
-
-
-@law
 @given(projects(), st.booleans())
 def test_a_second_run_writes_nothing(project: Project, cached: bool) -> None:
     with folder(project) as root:
@@ -130,21 +120,6 @@ def test_the_output_does_not_depend_on_the_hash_seed(project: Project) -> None:
             subprocess.run([sys.executable, "-m", "qten_gen", "-q", "."], env=environment, check=True)
             found.append(outputs(root))
     assert found[0] == found[1]
-
-
-@law
-@given(projects(), st.data())
-def test_deleting_a_source_removes_exactly_its_outputs(project: Project, data: st.DataObject) -> None:
-    removable = sorted(path for path in project if not path.endswith("__init__.py"))
-    with folder(project) as root:
-        run(".")
-        before = outputs(root)
-        for path in data.draw(st.lists(st.sampled_from(removable), unique=True)) if removable else []:
-            (root / path).unlink()
-            for output in outputs_of(path):
-                before.pop(output, None)
-        run(".")
-        assert outputs(root) == before
 
 
 @law

@@ -7,8 +7,7 @@ import pytest
 
 from tests.command import Command, Result
 
-from .suppression_edits import HEAD
-
+HEAD = "from torch import Tensor, nn\nfrom qten_gen import Module, TensorClass, submodule\n\n"
 NUMBER = f"{HEAD}class Batch(TensorClass):\n    w: float{{}}\n"
 
 

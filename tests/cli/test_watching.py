@@ -124,26 +124,6 @@ def test_a_watch_survives_mistakes_and_prints_findings(qten_gen: Command, start:
     assert "z: " in qten_gen.read("shop/model_qten.py")
 
 
-def test_a_watch_follows_folders_that_come_go_and_move(qten_gen: Command, start: Callable[..., Watch]) -> None:
-    watch = start()
-    watch.line("2 files written")
-    qten_gen.write("store/deep/other.py", BATCH)
-    watch.line(r"2 files up to date, 2 written|2 written")
-    qten_gen.write("store/deep/other.py", BATCH.replace("x:", "w:"))
-    watch.line("1 written")
-    os.rename(qten_gen.folder / "store", qten_gen.folder / "moved")
-    watch.line("4 files up to date")
-    qten_gen.write("moved/deep/other.py", BATCH.replace("x:", "v:"))
-    watch.line("1 written")
-    assert "v: " in qten_gen.read("moved/deep/other_qten.py")
-    shutil.rmtree(qten_gen.folder / "moved")
-    watch.line(r" 2 files up to date in")
-    shutil.rmtree(qten_gen.folder / "shop")
-    watch.line("no Python files")
-    qten_gen.write("shop/model.py", BATCH)
-    watch.line("2 files written")
-
-
 def test_a_given_folder_may_go_and_come_back(qten_gen: Command, start: Callable[..., Watch]) -> None:
     watch = start("shop")
     watch.line("2 files written")

@@ -23,6 +23,11 @@ TWEAKS = (
     ("\nclass ", "\n# more\nclass "),
     ("ones_", "zeros_"),
 )
+COMMENTS = (
+    (": Tensor\n", ": float\n"),
+    (": float\n", ": float  # qten-gen: ignore[QG210] known\n"),
+    (": Tensor\n", ": Tensor  # qten-gen: ignore[QG210]\n"),
+)
 
 
 def _sources(chosen: random.Random) -> list[Path]:

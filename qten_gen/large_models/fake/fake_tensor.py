@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .arguments import meant, told
+from .arguments import is_called_by, meant, told
 
 _DEVICE = torch.ops.prim.device.default
 
@@ -199,18 +199,18 @@ def _plain(tensor: Tensor, requires_grad: bool) -> Tensor:
     return tensor.requires_grad_(requires_grad)
 
 
-def _with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
-    """Keyword arguments with the device that C++ is to be told."""
-    if not kwargs or kwargs.get("device") is None:
-        return kwargs or {}
-    return {**kwargs, "device": _told(kwargs["device"])}
-
-
-def with_named_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
+def with_named_device(
+    kwargs: Mapping[str, object] | None, change: Callable[[object], object] | None = None
+) -> Mapping[str, object]:
     """Keyword arguments with the kind and the index of a CUDA device, where one of them is left out."""
     if not kwargs or kwargs.get("device") is None:
         return kwargs or {}
-    return {**kwargs, "device": _named(kwargs["device"])}
+    return {**kwargs, "device": (change or _named)(kwargs["device"])}
+
+
+def _with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
+    """Keyword arguments with the device that C++ is to be told."""
+    return with_named_device(kwargs, _told)
 
 
 def _named(device: object) -> object:
@@ -291,30 +291,19 @@ def _is_on(kind: str) -> Answer:
 
 
 def _is_meta(func: Answer, tensor: FakeTensor) -> object:
-    """As torch, except for its initialisers: they draw until the values please them, and need not where there are none."""
-    return (_caller() == "torch.nn.init" and _mode(tensor).draws_for_nobody) or func(tensor)
+    """As torch, except for an initialiser that draws until the values please it, and need not where there are none."""
+    return (_mode(tensor).draws_for_nobody and is_called_by(_DRAWING_AGAIN)) or func(tensor)
+
+
+_DRAWING_AGAIN = (nn.init._no_grad_trunc_normal_.__code__,)
+_COMPARING = (nn.RNNBase.flatten_parameters.__code__,)
 
 
 def _address(func: Answer, tensor: Tensor) -> int:
-    """A number for this package that tells memory apart, and 0 for torch, which then leaves it alone; users get an error."""
-    caller = _caller()
-    if caller.startswith("torch."):
+    """An error; 0 for a layer that compares addresses, and then leaves its parameters alone."""
+    if is_called_by(_COMPARING):
         return 0
-    if caller.startswith("qten_gen."):
-        return int(tensor.untyped_storage()._cdata) + int(tensor.storage_offset()) * tensor.element_size()
     raise _mode(tensor).without_memory("data_ptr()")
-
-
-def _caller() -> str:
-    """The module that called a method of a tensor, past the files of torch that hand the call on."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__") in HANDING_ON:
-        frame = frame.f_back
-    return cast(str, frame.f_globals.get("__name__", ""))
-
-
-HANDING_ON = {__name__, f"{__package__}.context", "torch._tensor", "torch.overrides"}
-"""The modules whose functions hand calls on; modes that are above those of this room add themselves."""
 
 
 def _refused(what: str) -> Answer:

@@ -411,15 +411,3 @@ def put_items(self: Stored, name: str, target: P, index: object, value: P) -> P:
     places = places.clone()
     places[on_cpu(index)] = new  # type: ignore[index] # `index` was made by the runtime
     return cast("P", _arranged(together, places))
-
-
-def with_items(self: Stored, name: str, target: object, index: object, value: object) -> PerItem[Any]:
-    """The values of a field, where some items get new ones, given as the field itself takes them.
-
-    Raises:
-        TypeError: a list is expected and something else found.
-        ValueError: the field is None, or there are more or fewer values than items.
-    """
-    if not isinstance(target, PerItem):
-        raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {describe(target)}")
-    return put_items(self, name, target, index, per_item(self, name, value, target[cast(Any, index)].batch_size))
