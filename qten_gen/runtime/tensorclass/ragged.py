@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import prod
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
+from torch.compiler import is_compiling
 
 from ..declaring.declared_class import DeclaredClass, FieldSummary, Summary
 from .core.construction import DeviceLike
@@ -270,7 +272,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             raise ValueError(f"Ragged.map_rows: expected {count(self._rows)} rows, got {got}")
         out: Ragged[S] = object.__new__(class_for(type(rows)))
         out._fill(rows, self._lengths, self._batch_size, self._device, self._names)
-        out._starts = self._starts
+        out._starts = None if is_compiling() else self._starts
         return out
 
     def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:
@@ -323,7 +325,7 @@ def _pad(tensor: Tensor, argument: tuple[Tensor, tuple[int, ...], Iterator[float
     """Rows at their places in a tensor that is filled with a number."""
     places, size, fills = argument
     rest = tensor.shape[1:]
-    filled = tensor.new_full((Size(size).numel(), *rest), next(fills))
+    filled = tensor.new_full((prod(size), *rest), next(fills))  # not `Size.numel`, which takes no symbols
     return filled.index_copy(0, places, tensor).view(*size, *rest)
 
 
