@@ -107,7 +107,7 @@ architectures: $(INSTALLED)
 	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/python -m pip install --quiet $(TORCH) $(LIBRARIES)
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
-	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_loops.py
+	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_steps.py
 
 editors: $(INSTALLED)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory vscode; \

@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_420,
     "runtime/module": 3_330,
     "runtime/qten_style|runtime": 2_015,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_710,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_740,
     "runtime/tensorclass/(methods|operations)": 4_600,
     "runtime/tensorclass/storage": 2_350,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_475,
