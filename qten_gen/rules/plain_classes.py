@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from ..common.records import field, record
@@ -55,18 +56,34 @@ def owner_of(method: Function) -> str:
     return "" if not parameters or decorators & {"staticmethod", "classmethod"} else parameters[0].arg
 
 
-def own_nodes(method: Function, owner: str) -> Iterator[ast.AST]:
+@cache
+def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """The nodes of a tree, without contexts and operators: half of what `ast.walk` gives, in half of the time."""
+    found = [tree]
+    for node in found:
+        for name in node._fields if node.__class__ is not ast.Constant else ():
+            value = getattr(node, name, None) if name not in ("ctx", "op", "ops", "id", "attr") else None
+            if value.__class__ is list:
+                found += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return tuple(found)
+
+
+@cache
+def own_nodes(method: Function, owner: str) -> tuple[ast.AST, ...]:
     """The nodes of a method in which the name of its object means the object."""
-    waiting: list[ast.AST] = list(method.body)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, ast.Lambda | Function) and owner in {
-            each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)
-        }:
-            continue
-        if not isinstance(node, ast.ClassDef):
-            waiting += ast.iter_child_nodes(node)
+    hidden = set[int]()
+    for node in nodes_of(method):
+        if isinstance(node, ast.Lambda | Function) and node is not method:
+            inner = (each for each in nodes_of(node.args) if isinstance(each, ast.arg))
+            hidden.update(map(id, nodes_of(node)[1:]) if any(each.arg == owner for each in inner) else ())
+        elif isinstance(node, ast.ClassDef):
+            hidden.update(map(id, nodes_of(node)[1:]))
+    head = {
+        id(each) for part in (method.args, *method.decorator_list, method.returns) if part for each in nodes_of(part)
+    }
+    return tuple(node for node in nodes_of(method)[1:] if id(node) not in hidden and id(node) not in head)
 
 
 def attribute_of(node: ast.AST, owner: str) -> str | None:

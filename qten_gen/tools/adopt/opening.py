@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ...common.progress import counted
 from ...generate.readings import Readings
 from ...link.bases import Root
 from ...link.program import Program
@@ -90,14 +91,17 @@ class Opened:
     """For each module, what other files imported from it before the first level."""
 
 
-def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
-    """Open the files that may have classes to adopt. Files that are as they were `before` are not read again."""
+def open_project(
+    sources: Sources, options: Options, before: Opened | None = None, among: Collection[str] | None = None
+) -> Opened:
+    """Open the files that may have classes to adopt, `among` these. Files that are as they were `before` are not read again."""
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
         leading = {path for path, data in sources.texts.items() if any(word in data for word in _LEADING)}
         reached = closure(leading, importers_of(graph.imports).__getitem__)
-        paths, used = tuple(sorted(reached & sources.targets)), _imported_names(sources)
+        wanted = sources.targets if among is None else sources.targets.intersection(among)
+        paths, used = tuple(sorted(reached & wanted)), _imported_names(sources)
         same: set[str] = set()
     else:  # levels add imports of libraries alone
         graph = before.readings.graph._replace(scans=sources.scans)
@@ -109,7 +113,7 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
         readings.take_over(before.readings, same)
     files: dict[str, OpenFile] = {}
     unreadable: list[Diagnostic] = []
-    for path in paths:
+    for path in counted(paths, "reading"):
         known = before.project.files.get(path) if before is not None and path in same else None
         opened = _open(path, sources.texts[path], readings, used, known)
         if opened is not None:
