@@ -255,7 +255,7 @@ RUNTIME = (
 )
 """The rooms of the runtime: each imports those of earlier lines. TensorClasses and modules do not know each other."""
 
-LARGE_MODELS = ({"fake", "sharding"}, {"deferred"}, {"materializing"})
+LARGE_MODELS = ({"fake"}, {"deferred"}, {"materializing"})
 """The same for the rooms of `large_models`."""
 
 TENSORCLASS = (

@@ -60,9 +60,9 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
-def on_cuda(name: str) -> nn.Module:
-    """A model on CUDA. Experts are not to ask torch.cuda what the device can do, which fake CUDA refuses."""
-    model = MODELS[name]().cuda()
+def model_of(name: str) -> nn.Module:
+    """A model. Its experts neither ask torch.cuda what the device can do nor call a product without a rule for float32."""
+    model = MODELS[name]()
     if name == "mixtral":
         model.config._experts_implementation = "batched_mm"  # type: ignore[union-attr] # the configuration of transformers
     return model
@@ -108,9 +108,9 @@ def test_a_fake_model_has_the_tensors_of_a_real_one(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fake_model_has_the_tensors_of_a_real_one_and_its_output(name: str) -> None:
-    real = MODELS[name]().eval()
+    real = model_of(name).eval()
     with fake_mode():
-        fake = MODELS[name]().eval()
+        fake = model_of(name).eval()
         out = fake(**inputs(name, "cpu")).logits
     assert described(fake) == described(real)
     assert all(is_fake(tensor) for tensor in [*fake.parameters(), *fake.buffers()])
@@ -122,7 +122,7 @@ def test_a_fake_model_has_the_tensors_of_a_real_one_and_its_output(name: str) ->
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_trains_and_moves_on_cuda_that_does_not_exist(name: str) -> None:
     with fake_mode(fake_cuda=True):
-        model = on_cuda(name)
+        model = model_of(name).cuda()
         ties = len({id(parameter) for parameter in model.parameters(recurse=True)})
         optimizer = torch.optim.AdamW(model.parameters())
         out = model(**inputs(name, "cuda"))

@@ -6,8 +6,10 @@ tape. Operations on real tensors alone run as they are, at once. `PythonFunction
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
+from types import FrameType
 from typing import cast
 
 import torch
@@ -25,12 +27,11 @@ from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from ..fake.arguments import is_called_by, tensors, written
+from ..fake.arguments import LIBRARIES, is_called_by, tensors, written
 from ..fake.fake_tensor import Fake, attribute, become_fake
 from ..fake.mode import FakeMode, makes_lazy
-from .errors import DeferredError, caller, refused
 from .streams import Streams
-from .tape import Draw, Operation, Outside, Slot, Tape, default_generator
+from .tape import DeferredError, Operation, Outside, Slot, Tape, default_generator
 
 _aten = torch.ops.aten
 _CHECKS = {_aten._linalg_check_errors.default, _aten._assert_async.default, _aten._assert_async.msg}
@@ -40,7 +41,7 @@ _SET = {
     _aten.set_.source_Storage: _aten.set_.source_Tensor,
     _aten.set_.source_Storage_storage_offset: _aten.set_.source_Tensor_storage_offset,
 }
-"""Operators that let a tensor look at a storage, and those that take a tensor instead."""
+"""Operators that let a tensor look at a storage, and the ones that take a tensor instead."""
 
 _FILLING = {_aten.fill_.Scalar, _aten.normal_.default, _aten.uniform_.default, _aten.zero_.default}
 """Operators that fill the tensor that they are given with numbers. Its looks stay."""
@@ -54,6 +55,29 @@ _OF_ONE_TENSOR = {_aten.clone.default, _aten.detach.default, _aten.select.int, _
 _CPU = torch.device("cpu")
 _NO_RULE = "torch runs it on memory, and has no rule for fake tensors"
 _NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
+
+
+def refused(what: object, why: str, instead: str = "do it after the module is materialized") -> DeferredError:
+    """The error about something that cannot be recorded."""
+    return DeferredError(f"{caller()[0]}: deferred_init cannot record {what}: {why}; {instead}")
+
+
+_NEW_PARAMETER = nn.Parameter.__new__.__code__
+"""The constructor that makes a tensor object of a class which only its frame tells. Hashes of code are slow."""
+
+
+def caller() -> tuple[str, type[Tensor] | None]:
+    """The innermost line that belongs neither to torch nor to this package, and the class of a parameter that is being made."""
+    frame: FrameType | None = sys._getframe(1)
+    made: type[Tensor] | None = None
+    while frame is not None:
+        code = frame.f_code
+        if code is _NEW_PARAMETER and made is None:
+            made = cast("type[Tensor]", frame.f_locals["cls"])
+        if not code.co_filename.startswith(LIBRARIES):
+            return f"{code.co_filename}:{frame.f_lineno}", made
+        frame = frame.f_back
+    return "<unknown>:0", made
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
@@ -70,7 +94,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """What a tensor looked like last, by the address of its C++ object, which moves with the content when two are swapped."""
         self._storages: dict[int, torch.UntypedStorage] = {}
         """The memory of all tensors, by address. It is kept, so that no address is used again."""
-        self._outside: dict[int, Outside] = {}
         self._files: dict[int, tuple[Tensor, torch.UntypedStorage]] = {}
         """Deferred tensors of whole storages that the program read from files, by the storages' addresses."""
         self._count = 0
@@ -151,7 +174,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> object:
-        """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
+        """Note an operation on fake tensors, or one that makes them; `mine` are the fake tensors among its arguments."""
         place, made_as = caller()
         if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
             why = "Python does not call the `__init__` of its class on a deferred tensor"
@@ -192,6 +215,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             made_as = None
         elif made_as is not None:
             vars(results[0])["made_as"] = made_as
+        draw, drawn = None, cast(FakeTensor, (results or mine)[0]) if draws else None
+        if drawn is not None and drawn.fake_device.type != "meta":
+            generator = kwargs.get("generator") or default_generator(drawn.fake_device)
+            draw = self.streams.draw(cast(torch.Generator, generator), sum(tensor.numel() for tensor in results))
         self.tape.append(
             Operation(
                 index=len(self.tape.operations),
@@ -201,7 +228,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
                 reads=reads,
                 results=entered,
                 writes=writes,
-                draw=self._draw(kwargs, cast(FakeTensor, (results or mine)[0]).fake_device) if draws else None,
+                draw=draw,
                 differentiable=[
                     slot for slot, tensor in zip(reads, mine, strict=True) if by_autograd and tensor.requires_grad
                 ],
@@ -235,11 +262,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         self._count += 1
         self._slots[tensor._cdata] = looks, slot
         return slot
-
-    def _draw(self, kwargs: Mapping[str, object], device: torch.device) -> Draw | None:
-        given = kwargs.get("generator")
-        generator = given if isinstance(given, torch.Generator) else default_generator(device)
-        return None if device.type == "meta" else self.streams.draw(generator)
 
     def _set_to_tensor(self, func: OpOverload, args: Sequence[object]) -> tuple[OpOverload, Sequence[object]]:
         """How a tensor of a file is set to its storage, as an operation on a constant tensor; tensors may share a storage."""
@@ -297,11 +319,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """
         if not tensor.untyped_storage().resizable() and tensor.device.type == "cpu":
             return Outside(tensor.detach().clone(), None)
-        found = self._outside.get(id(tensor))
-        version = None if tensor.is_inference() else tensor._version
-        if found is None or found.version != version:
-            found = self._outside[id(tensor)] = Outside(tensor, version)
-        return found
+        return Outside(tensor, None if tensor.is_inference() else tensor._version)
 
 
 def _looks(tensor: Tensor) -> tuple[object, ...]:
@@ -385,18 +403,12 @@ def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, d
 
 
 def _new_tensor(
-    recorder: Recorder,
-    func: Callable[..., object],
-    tensor: Tensor,
-    data: object,
-    *,
-    dtype: torch.dtype | None = None,
-    device: torch.device | str | int | None = None,
-    requires_grad: bool = False,
+    recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: object, **options: object
 ) -> object:
     """`tensor.new_tensor(data)`: fake tensors answer it in their own mode, where nothing is recorded."""
-    numbers, device = _with_numbers(recorder, data), tensor.device if device is None else device
-    return torch.tensor(numbers, dtype=dtype or tensor.dtype, device=device, requires_grad=requires_grad)
+    given = {name: value for name, value in options.items() if value is not None}
+    made: Callable[..., object] = torch.tensor
+    return made(_with_numbers(recorder, data), **{"dtype": tensor.dtype, "device": tensor.device, **given})
 
 
 def _with_numbers(recorder: Recorder, data: object) -> object:

@@ -10,14 +10,15 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TypeAlias, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 Visit: TypeAlias = Callable[[Tensor], Tensor]
 """Is given each tensor that is found, and says what is to stand in its place."""
 
-_PLAIN_TENSORS = (Tensor, nn.Parameter)
-"""Tensors that hold no other tensors in attributes that matter."""
+_LEAVES = frozenset({str, int, float, bool})
+_CONTAINERS = frozenset({dict, list, tuple, set, OrderedDict})
+"""The types of most values: leaves, and containers, most of which are empty: a module without hooks has a dozen."""
 
 _WITHOUT_TENSORS = (
     *(str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType),
@@ -25,16 +26,12 @@ _WITHOUT_TENSORS = (
 )
 """Objects that hold no tensors of the program. The mode of a fake tensor holds what was recorded."""
 
-_LEAVES = frozenset({str, int, float, bool, type(None), torch.device, torch.dtype})
-_CONTAINERS = frozenset({dict, list, tuple, set, OrderedDict})
-"""The types of most values: leaves, and containers, most of which are empty: a module without hooks has a dozen."""
-
 
 def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, object]) -> None:
     """Visit every tensor that can be reached from roots, and put what the visit returns in its place.
 
     Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the
-    objects of methods. Objects in `passed`, by id, are left out; those that were looked into are added.
+    objects of methods. Objects in `passed`, by id, are left out; what was looked into is added.
     """
     waiting = list(roots)
     while waiting:
@@ -47,25 +44,22 @@ def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, obj
 def _replaced(value: object, visit: Visit, waiting: list[object]) -> object:
     """The replacement of a value; objects that have to be looked into further are added to `waiting`."""
     kind = type(value)
-    if kind in _LEAVES or (kind in _CONTAINERS and not value):
+    if value is None or kind in _LEAVES or (kind in _CONTAINERS and not value):
         return value
     if isinstance(value, Tensor):
-        new = visit(value)
-        if new is not value or kind not in _PLAIN_TENSORS:
-            waiting.append(new)
-        return new
-    if isinstance(value, (tuple, frozenset)):
+        value = visit(value)
+    elif isinstance(value, (tuple, frozenset)):
         parts = [_replaced(part, visit, waiting) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
         made = cast("Callable[..., object]", type(value))
         return made(*parts) if hasattr(made, "_fields") else made(parts)
-    if isinstance(value, partial):
-        args = _replaced(value.args, visit, waiting)
-        if args is not value.args:
+    elif isinstance(value, partial):
+        if (args := _replaced(value.args, visit, waiting)) is not value.args:
             value.__setstate__((value.func, args, value.keywords, vars(value)))  # type: ignore[attr-defined] # not in typeshed
         waiting += [value.func, value.keywords]
-    elif not isinstance(value, _WITHOUT_TENSORS):
+        return value
+    if not isinstance(value, _WITHOUT_TENSORS):
         waiting.append(value)
     return value
 
@@ -73,17 +67,23 @@ def _replaced(value: object, visit: Visit, waiting: list[object]) -> object:
 def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
     """Replace what one object holds directly."""
     if isinstance(holder, dict):
-        _visit_items(holder, visit, waiting)
+        for key, value in list(holder.items()):
+            if (new := _replaced(value, visit, waiting)) is not value:
+                holder[key] = new
+        keys: dict[object, object] = {key: _replaced(key, visit, []) for key in holder if not isinstance(key, str)}
+        if any(new is not old for old, new in keys.items()):
+            entries = [(keys.get(key, key), value) for key, value in holder.items()]
+            holder.clear()
+            holder.update(entries)
     elif isinstance(holder, (list, deque)):
         for index, value in enumerate(holder):
-            new = _replaced(value, visit, waiting)
-            if new is not value:
+            if (new := _replaced(value, visit, waiting)) is not value:
                 holder[index] = new
     elif isinstance(holder, set):
-        new_set = {_replaced(value, visit, waiting) for value in holder}
-        if set(map(id, new_set)) != set(map(id, holder)):
+        replaced = {_replaced(value, visit, waiting) for value in holder}
+        if set(map(id, replaced)) != set(map(id, holder)):
             holder.clear()
-            holder |= new_set
+            holder |= replaced
     elif isinstance(holder, FunctionType):
         for cell in holder.__closure__ or ():
             with suppress(ValueError):  # the variable has no value
@@ -95,7 +95,7 @@ def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
     else:
         attributes = getattr(holder, "__dict__", None)
         if isinstance(attributes, dict):
-            _visit_items(attributes, visit, waiting)
+            waiting.append(attributes)
         for made in type(holder).__mro__:
             slots = made.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:
@@ -103,16 +103,3 @@ def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
                 new = _replaced(value, visit, waiting)
                 if new is not value:
                     object.__setattr__(holder, name, new)
-
-
-def _visit_items(items: dict[object, object], visit: Visit, waiting: list[object]) -> None:
-    """Replace the values of a dictionary, and the keys that are tensors or have some; the order stays."""
-    for key, value in list(items.items()):
-        new = _replaced(value, visit, waiting)
-        if new is not value:
-            items[key] = new
-    keys: dict[object, object] = {key: _replaced(key, visit, []) for key in items if isinstance(key, (Tensor, tuple))}
-    if any(new is not old for old, new in keys.items()):
-        entries = [(keys.get(key, key), value) for key, value in items.items()]
-        items.clear()
-        items.update(entries)

@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor
 
-from .tape import Draw, Start, Tape, address_of, default_generator
+from .tape import Draw, Later, Start, Tape, address_of, default_generator
 
 _MARKERS = itertools.count(int.from_bytes(os.urandom(7), "little"))
 """Seeds of markers, each used once. The start keeps apart processes that exchange states."""
@@ -31,22 +31,12 @@ _Key: TypeAlias = tuple[int, ...]
 """The identity of a generator's state: the seed, the position, and two words of the numbers."""
 
 
-@dataclass(slots=True)
-class Given:
-    """A state that the program set, or found."""
-
-    state: Tensor
-
-    def get(self) -> Tensor:
-        return self.state
-
-
 @dataclass(slots=True, weakref_slot=True)
 class End:
     """The generator's state after a recording. `tape` is let go when the draws were carried out."""
 
     generator: torch.Generator
-    place: Start
+    place: int | Later
     marker: Tensor
     tape: Tape | None
     before: End | None
@@ -82,20 +72,25 @@ class Streams:
         """The generators that the recording meets, by address."""
         self._origins: dict[_Key, tuple[Start, Tensor]] = {}
         """Where on the tape a state is, and the real state that the draws up to it started from."""
+        self._last: dict[int, int] = {}
+        """The last draw from each generator."""
         self._ends: list[End] = []
 
-    def draw(self, generator: torch.Generator) -> Draw:
+    def draw(self, generator: torch.Generator, count: int) -> Draw:
         """The draw of the next operation; marks the generator as standing after it."""
         self._generators.setdefault(address_of(generator), generator)
         state = generator.get_state()
         key = key_of(state)
         if key not in self._origins:
-            self._origins[key] = _ENDS.get(key) or Given(state), state
+            self._origins[key] = _ENDS.get(key) or state, state
         start, base = self._origins[key]
+        if isinstance(start, int) and self._last.get(address_of(generator)) != start:
+            self._tape.branches.add(start)
+        self._last[address_of(generator)] = len(self._tape.operations)
         marker = _marker(state, next(_MARKERS))
         generator.set_state(marker)
         self._origins[key_of(marker)] = len(self._tape.operations), base
-        return Draw(generator, start)
+        return Draw(generator, start, count)
 
     def put_back(self) -> None:
         """Put each generator back to where the program last set it."""
@@ -108,7 +103,7 @@ class Streams:
         """Leave each generator that was drawn from at the marker of its end."""
         for address, generator in self._generators.items():
             place, base = self._origins.get(key_of(generator.get_state()), (None, None))
-            if place is None or base is None or isinstance(place, Given):
+            if place is None or base is None or isinstance(place, Tensor):
                 continue
             marker = _marker(base, self._fingerprint(address, base))
             generator.set_state(marker)
@@ -119,7 +114,7 @@ class Streams:
                 _LAST[address] = end
 
     def arrive(self) -> None:
-        """Bring the generators to where the draws lead, now that they are carried out; those that were used since stay."""
+        """Bring the generators to where the draws lead, now that they are carried out; one that was used since stays as it is."""
         for end in self._ends:
             if key_of(end.generator.get_state()) == key_of(end.marker):
                 end.generator.set_state(end.get())

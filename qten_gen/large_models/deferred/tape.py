@@ -1,10 +1,8 @@
-"""A tape: the operations of a recorded program, and running those that wanted tensors come from."""
+"""A tape: the operations of a recorded program, and running the ones that wanted tensors come from."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from threading import Lock, RLock
@@ -16,7 +14,10 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..fake.arguments import tensors
-from .errors import DeferredError, Place
+
+
+class DeferredError(RuntimeError):
+    """Something was asked of a deferred tensor that it cannot answer, or that could not be recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,13 @@ class Outside:
         return self.tensor
 
 
-class State(Protocol):
-    """A state of a generator, which may take draws to find out."""
+class Later(Protocol):
+    """The state of a generator after an earlier recording, which may take draws to find out."""
 
     def get(self) -> Tensor: ...
 
 
-Start: TypeAlias = "int | State"
+Start: TypeAlias = "int | Tensor | Later"
 """Where the numbers of a draw start: after the draws of an earlier operation, by its index, or at a state."""
 
 
@@ -65,6 +66,8 @@ class Draw:
 
     generator: torch.Generator
     start: Start
+    count: int
+    """How many numbers it draws."""
 
     @property
     def stream(self) -> int:
@@ -95,7 +98,8 @@ class Operation:
     """The slots among `reads` that required gradients, if autograd recorded the operation."""
     made_as: type[Tensor] | None
     """The class of parameter that its result is an instance of."""
-    place: Place
+    place: str
+    """The file and line of the user's code that ran it."""
     dtype: torch.dtype = field(default_factory=torch.get_default_dtype)
     inference: bool = field(default_factory=torch.is_inference_mode_enabled)
     deterministic: bool = field(default_factory=torch.are_deterministic_algorithms_enabled)
@@ -106,8 +110,8 @@ class Operation:
         return {slot.storage for slot in (*self.results, *self.reads)}.union(self.writes)
 
 
-_KEPT_EVERY = 1 << 20
-"""After how many numbers the state of a generator is kept, so that a later evaluation need not draw them again."""
+_MANY = 1 << 18
+"""After draws of more numbers the state of a generator is kept, so that a later evaluation need not draw them again."""
 
 
 class Tape:
@@ -124,7 +128,8 @@ class Tape:
         """A generator for each stream, and the operation that it stands after; None where it stands elsewhere."""
         self._reached: dict[int, Tensor] = {}
         """States of generators, by the operation that they come after."""
-        self._since_kept = 0
+        self.branches: set[int] = set()
+        """The draws after which another draw than the next one starts."""
 
     def append(self, operation: Operation) -> None:
         """Add an operation at the end."""
@@ -139,21 +144,18 @@ class Tape:
             DeferredError: a tensor from outside, which an operation read, was changed in place since.
             Exception: whatever an operation raises; a note says which one, and where it was recorded.
         """
-        with self.lock:
-            found = self._evaluate(slots, ())
+        found = self._evaluate(slots, ())
         return [found[slot.index] for slot in slots]
 
     def state_after(self, index: int) -> Tensor:
         """The state of a generator after the draws of an operation."""
-        with self.lock:
-            if index not in self._reached:
-                self._evaluate((), (index,))
-            return self._reached[index].clone()
+        if index not in self._reached:
+            self._evaluate((), (index,))
+        return self._reached[index]
 
     def _needed(self, slots: Iterable[Slot], draws: Iterable[int]) -> list[Operation]:
         """The operations that slots and draws come from, in order: they make a slot, write into memory, or draw before."""
         wanted, storages, drawing = set[int](), set[int](), set(draws)
-        standing = {stands for _, stands in self._generators.values()}
         found: list[Operation] = []
 
         def need(slots: Iterable[Slot]) -> None:
@@ -173,48 +175,41 @@ class Tape:
             need(operation.reads)
             storages -= self._born[operation.index]
             start = operation.draw.start if operation.draw else None
-            if isinstance(start, int) and start not in standing and start not in self._reached:
+            if isinstance(start, int) and start not in self._reached:
                 drawing.add(start)
         return found[::-1]
 
     def _evaluate(self, wanted: Sequence[Slot], ends: Sequence[int]) -> dict[int, Tensor]:
         """The tensors of slots, by index; and states of generators, where draws are given by `ends`."""
-        operations = _tensor_by_tensor(self._needed(wanted, ends))
         kept = {slot.index for slot in wanted}
-        last = {slot.index: each.index for each in operations for slot in (*each.reads, *each.results)}
-        to_keep = set(ends) | self._branching(operations)
         values: dict[int, Tensor] = {}
-        with _plain_surroundings():
+        # Without modes, overrides and autocast of the caller: what was recorded was below them.
+        with (
+            self.lock,
+            torch.inference_mode(False),
+            torch.no_grad(),
+            _disable_current_modes(),
+            torch._C.DisableTorchFunction(),
+            torch._C._DisableAutocast(),
+        ):
+            for generator, stands in self._generators.values():
+                if stands is not None and stands not in self._reached:
+                    self._reached[stands] = generator.get_state()
+            operations = _tensor_by_tensor(self._needed(wanted, ends))
+            last = {slot.index: each.index for each in operations for slot in (*each.reads, *each.results)}
             for operation in operations:
                 try:
                     self._run(operation, values)
                 except Exception as error:
                     error.add_note(f"while {operation.func} was replayed, which was recorded at {operation.place}")
                     raise
-                if operation.draw:
-                    self._since_kept += _numbers(operation)
-                    if operation.index in to_keep or self._since_kept > _KEPT_EVERY:
-                        self._reached[operation.index] = self._generators[operation.draw.stream][0].get_state()
-                        self._since_kept = 0
+                draw, index = operation.draw, operation.index
+                if draw and (draw.count > _MANY or index in self.branches or index in ends):
+                    self._reached[index] = self._generators[draw.stream][0].get_state()
                 for slot in (*operation.reads, *operation.results):
-                    if last[slot.index] == operation.index and slot.index not in kept:
+                    if last[slot.index] == index and slot.index not in kept:
                         values.pop(slot.index, None)
         return values
-
-    def _branching(self, operations: Iterable[Operation]) -> set[int]:
-        """The operations after which states have to be kept, because a draw that is not the next one starts there."""
-        standing = {stream: stands for stream, (_, stands) in self._generators.items()}
-        found: set[int] = set()
-        for operation in operations:
-            if operation.draw is not None:
-                start, stream = operation.draw.start, operation.draw.stream
-                if isinstance(start, int) and standing.get(stream) != start:
-                    found.add(start)
-                standing[stream] = operation.index
-        for generator, stands in self._generators.values():
-            if stands in found:
-                self._reached[stands] = generator.get_state()
-        return found
 
     def _run(self, operation: Operation, values: dict[int, Tensor]) -> None:
         """Run one operation, and enter what it returns."""
@@ -231,9 +226,9 @@ class Tape:
         try:
             if operation.inference or operation.differentiable:
                 with torch.inference_mode(operation.inference), torch.set_grad_enabled(bool(operation.differentiable)):
-                    found = self._drawn(operation, args, kwargs) if operation.draw else operation.func(*args, **kwargs)
+                    found = self._drawn(operation, args, kwargs)
             else:
-                found = self._drawn(operation, args, kwargs) if operation.draw else operation.func(*args, **kwargs)
+                found = self._drawn(operation, args, kwargs)
         finally:
             if operation.dtype != dtype:
                 torch.set_default_dtype(dtype)
@@ -244,12 +239,13 @@ class Tape:
             values[slot.index] = tensor if made is None else Tensor._make_subclass(made, tensor)
 
     def _drawn(self, operation: Operation, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """Run an operation that draws, with the numbers that it would have got. The program's generators are not touched."""
+        """Call an operator, with the random numbers that it would have got. The program's generators are not touched."""
         draw = operation.draw
-        assert draw is not None
+        if draw is None:
+            return operation.func(*args, **kwargs)
         generator, stands = self._generators.get(draw.stream) or (torch.Generator(draw.generator.device), None)
         if not isinstance(draw.start, int):
-            generator.set_state(draw.start.get())
+            generator.set_state(draw.start if isinstance(draw.start, Tensor) else draw.start.get())
         elif draw.start != stands:
             generator.set_state(self._reached[draw.start])
         self._generators[draw.stream] = generator, None  # an exception may leave it anywhere
@@ -322,11 +318,6 @@ def _tensor_by_tensor(operations: list[Operation]) -> list[Operation]:
     return sorted(operations, key=lambda operation: (after[operation.index], operation.index))
 
 
-def _numbers(operation: Operation) -> int:
-    """How many random numbers an operation draws."""
-    return sum(math.prod(slot.size) for slot in operation.results) if operation.draw else 0
-
-
 def _filled(value: object, operation: Operation, values: Mapping[int, Tensor]) -> object:
     """An argument with tensors in place of slots."""
     if isinstance(value, Slot):
@@ -336,14 +327,3 @@ def _filled(value: object, operation: Operation, values: Mapping[int, Tensor]) -
     if isinstance(value, (list, tuple)):
         return [_filled(part, operation, values) for part in value]
     return value
-
-
-def _plain_surroundings() -> ExitStack:
-    """Without modes, overrides and autocast of the caller: what was recorded was below them. Autograd is off."""
-    stack = ExitStack()
-    stack.enter_context(torch.inference_mode(False))
-    stack.enter_context(torch.no_grad())
-    stack.enter_context(_disable_current_modes())
-    stack.enter_context(torch._C.DisableTorchFunction())
-    stack.enter_context(torch._C._DisableAutocast())
-    return stack

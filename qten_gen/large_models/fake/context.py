@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from inspect import isasyncgenfunction, iscoroutinefunction
 from types import TracebackType
-from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import is_fake as _is_fake
 from torch.overrides import TorchFunctionMode
-from torch.utils._contextlib import _DecoratorContextManager
 
 from ...runtime.qten_style.devices import THREAD
 from .fake_tensor import FOR_REAL_TENSORS, with_named_device
 from .mode import FakeMode
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 MODE = FakeMode()
 """The mode of all contexts, so that tensors of two contexts can meet."""
 
 
-class fake_mode(_DecoratorContextManager):
+class fake_mode:
     """Make every tensor inside of the context fake: on its stated device, with a shape and a dtype, without data.
 
-    Contexts can be nested, each thread enters its own, and a function can be decorated. Real tensors are read as fake ones;
-    writing something fake into a real tensor is an error.
+    Contexts can be nested, and each thread enters its own. Real tensors are read as fake ones; writing something fake into a real
+    tensor is an error.
 
     >>> with fake_mode():
     ...     b = torch.ones([10])
@@ -52,24 +47,6 @@ class fake_mode(_DecoratorContextManager):
     def __init__(self, fake_cuda: bool = False) -> None:
         self._fake_cuda = fake_cuda
         self._functions: list[_Functions] = []
-
-    def clone(self) -> fake_mode:
-        """A context like this one, for each call of a decorated function."""
-        return fake_mode(self._fake_cuda)
-
-    def __call__(self, function: F) -> F:  # type: ignore[override, unused-ignore] # torch's types leave the result open
-        """Decorate a function or a generator function, which is then in the context while it runs.
-
-        Raises:
-            TypeError: it is a coroutine function. Other tasks of its thread would run in the context while it waits.
-        """
-        if iscoroutinefunction(function) or isasyncgenfunction(function):
-            raise TypeError(
-                f"fake_mode() cannot decorate {getattr(function, '__qualname__', function)}, which is async: while it waits, "
-                "other tasks would run in the context; write `with fake_mode():` around code that does not await"
-            )
-        decorated: F = super().__call__(function)
-        return decorated
 
     def __enter__(self) -> None:
         functions = _Functions()
@@ -103,7 +80,7 @@ class _Functions(TorchFunctionMode):
 
 
 def is_fake(tensor: Tensor) -> bool:
-    """Whether a tensor is fake: it has a shape, a dtype and a device, and no data.
+    """Return True for a fake tensor, which has a shape, a dtype and a device, and no data.
 
     >>> is_fake(torch.ones(2))
     False

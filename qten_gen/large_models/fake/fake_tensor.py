@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NoReturn, Protocol, cast
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .arguments import meant, told
+from .arguments import is_called_by, meant, told
 
 _DEVICE = torch.ops.prim.device.default
 
@@ -113,15 +113,13 @@ class Fake(FakeTensor):
 
 Fake.cls_to_become = Fake
 _DICT = Tensor.__dict__["__dict__"]
-_OF_FAKE = {"_is_param", "made_as", "real"}
-"""The attributes that torch and this package set on fake tensors; the first call of `own_attributes` adds torch's."""
+with FakeTensorMode():
+    _OF_FAKE = frozenset(vars(torch.empty(0))) | {"_is_param", "made_as", "real"}
+"""The attributes that torch and this package set on fake tensors."""
 
 
 def own_attributes(fake: Tensor) -> dict[str, object]:
     """The attributes that the program set on a fake tensor."""
-    if "fake_mode" not in _OF_FAKE:
-        meta = torch.empty(0, device="meta")
-        _OF_FAKE.update(vars(FakeTensor(cast(FakeTensor, fake).fake_mode, meta, torch.device("cpu"))))
     return {name: value for name, value in vars(fake).items() if name not in _OF_FAKE}
 
 
@@ -175,9 +173,11 @@ def _deepcopy(func: Answer, tensor: FakeTensor, memo: dict[int, object]) -> obje
     if not tensor.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol")
     with torch.no_grad():
-        if isinstance(tensor, nn.Parameter) or tensor.layout != torch.strided:
-            made = vars(tensor).get("made_as", nn.Parameter) if isinstance(tensor, nn.Parameter) else _plain
-            copied: Tensor = made(tensor.detach().clone(memory_format=torch.preserve_format), tensor.requires_grad)
+        if isinstance(tensor, nn.Parameter):
+            made: Callable[..., Tensor] = vars(tensor).get("made_as", nn.Parameter)
+            copied = made(tensor.detach().clone(memory_format=torch.preserve_format), tensor.requires_grad)
+        elif tensor.layout != torch.strided:
+            copied = tensor.detach().clone().requires_grad_(tensor.requires_grad)
         else:
             # Addresses of C++ objects are none of Python objects that live, so the keys of the memo stay apart.
             storage = tensor.untyped_storage()
@@ -195,22 +195,18 @@ def _deepcopy(func: Answer, tensor: FakeTensor, memo: dict[int, object]) -> obje
     return copied
 
 
-def _plain(tensor: Tensor, requires_grad: bool) -> Tensor:
-    return tensor.requires_grad_(requires_grad)
+def with_named_device(
+    kwargs: Mapping[str, object] | None, change: Callable[[object], object] | None = None
+) -> Mapping[str, object]:
+    """Keyword arguments with the kind and the index of a CUDA device, where one of them is left out."""
+    if not kwargs or kwargs.get("device") is None:
+        return kwargs or {}
+    return {**kwargs, "device": (change or _named)(kwargs["device"])}
 
 
 def _with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
     """Keyword arguments with the device that C++ is to be told."""
-    if not kwargs or kwargs.get("device") is None:
-        return kwargs or {}
-    return {**kwargs, "device": _told(kwargs["device"])}
-
-
-def with_named_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
-    """Keyword arguments with the kind and the index of a CUDA device, where one of them is left out."""
-    if not kwargs or kwargs.get("device") is None:
-        return kwargs or {}
-    return {**kwargs, "device": _named(kwargs["device"])}
+    return with_named_device(kwargs, _told)
 
 
 def _named(device: object) -> object:
@@ -291,30 +287,19 @@ def _is_on(kind: str) -> Answer:
 
 
 def _is_meta(func: Answer, tensor: FakeTensor) -> object:
-    """As torch, except for its initialisers: they draw until the values please them, and need not where there are none."""
-    return (_caller() == "torch.nn.init" and _mode(tensor).draws_for_nobody) or func(tensor)
+    """As torch, except for an initialiser that draws until the values please it, and need not where there are none."""
+    return (_mode(tensor).draws_for_nobody and is_called_by(_DRAWING_AGAIN)) or func(tensor)
+
+
+_DRAWING_AGAIN = (nn.init._no_grad_trunc_normal_.__code__,)
+_COMPARING = (nn.RNNBase.flatten_parameters.__code__,)
 
 
 def _address(func: Answer, tensor: Tensor) -> int:
-    """A number for this package that tells memory apart, and 0 for torch, which then leaves it alone; users get an error."""
-    caller = _caller()
-    if caller.startswith("torch."):
+    """An error; 0 for a layer that compares addresses, and then leaves its parameters alone."""
+    if is_called_by(_COMPARING):
         return 0
-    if caller.startswith("qten_gen."):
-        return int(tensor.untyped_storage()._cdata) + int(tensor.storage_offset()) * tensor.element_size()
     raise _mode(tensor).without_memory("data_ptr()")
-
-
-def _caller() -> str:
-    """The module that called a method of a tensor, past the files of torch that hand the call on."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__") in HANDING_ON:
-        frame = frame.f_back
-    return cast(str, frame.f_globals.get("__name__", ""))
-
-
-HANDING_ON = {__name__, f"{__package__}.context", "torch._tensor", "torch.overrides"}
-"""The modules whose functions hand calls on; modes that are above those of this room add themselves."""
 
 
 def _refused(what: str) -> Answer:

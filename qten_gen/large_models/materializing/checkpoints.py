@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from ...runtime.module.declared_module import migrate
 from ...runtime.module.module_base import ModuleBase
-from ..sharding.placements import is_distributed, write_part
+from .placements import is_distributed, write_part
 from .survey import HeldTensor, Registry, Tree, without_wrappers
 
 StateDict: TypeAlias = Mapping[str, Tensor] | str | os.PathLike[str]

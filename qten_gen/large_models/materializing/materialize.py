@@ -23,18 +23,17 @@ from ...runtime.declaring.fields import Buffer, Parameter
 from ...runtime.module.module_base import ModuleBase
 from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..deferred.deferred_init import value_of
-from ..sharding.agreement import check_agreement, description, meshes_of
-from ..sharding.placements import chosen, is_distributed, on_mesh, write_part
 from .checkpoints import StateDict, beginning, load, matched
 from .constructing import INSTEAD, constructed
 from .initialising import Initialised, initialised, units, writes_below
+from .placements import check_agreement, chosen, description, is_distributed, meshes_of, on_mesh, write_part
 from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, survey, without_wrappers
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.tensor.placement_types import Placement
 
-    from ..sharding.placements import Placements
+    from .placements import Placements
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,14 +271,7 @@ class _Work:
     def _problem(self, held: HeldTensor, gap: Tensor | None) -> str:
         """The message about a tensor that nothing initialises, or that has a gap, and how to mend it."""
         home = held.origin
-        module, cls, method = home.module, class_name(home.module), method_of(home.module)
-        if home.is_declared_tie and isinstance(module, ModuleBase):
-            other = module._tied[home.name]
-            return (
-                f"{_named(home)} is not initialised: the declaration ties it to {other}, but somebody assigned another"
-                f" tensor to one of the two; assign the tensor of {other} to self.{home.name} too, or give the values of both"
-                " in state_dict="
-            )
+        cls, method = class_name(home.module), method_of(home.module)
         by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
         problem = f"is not initialised: {cls}.{method} does not write to it, or copies memory that nothing has written"
         if method is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ...large_models.materializing.checkpoints import StateDict
     from ...large_models.materializing.materialize import MaterializeReport
-    from ...large_models.sharding.placements import Placements
+    from ...large_models.materializing.placements import Placements
     from ..declaring.fields import constructor_argument
     from .frozen_dict import FrozenDict
     from .labelled import LabelledTensor

@@ -14,7 +14,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor.placement_types import Placement, _StridedShard
 
-from qten_gen.large_models.sharding.placements import chosen, shares_of
+from qten_gen.large_models.materializing.placements import chosen, shares_of
 
 
 @pytest.fixture
@@ -23,23 +23,6 @@ def mesh() -> Iterator[DeviceMesh]:
     dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
     yield init_device_mesh("cpu", (1, 1), mesh_dim_names=("data", "model"))
     dist.destroy_process_group()
-
-
-def test_placements_are_chosen_by_name_then_by_pattern_and_else_replicated(mesh: DeviceMesh) -> None:
-    tensors = {name: torch.empty(4, 6, device="meta") for name in ("a.weight", "b.weight", "b.bias", "table")}
-    found = chosen(
-        {name: [name] for name in tensors},
-        tensors,
-        mesh,
-        {"*.weight": [Replicate(), Shard(-1)], "b.weight": [Shard(0), Replicate()], "table": None},
-    )
-    assert found == {
-        "a.weight": (Replicate(), Shard(1)),
-        "b.weight": (Shard(0), Replicate()),
-        "b.bias": (Replicate(), Replicate()),
-        "table": None,
-    }
-    assert chosen({"a": ["a"]}, {"a": torch.empty(2, device="meta")}, mesh, None) == {"a": (Replicate(), Replicate())}
 
 
 @pytest.mark.parametrize(

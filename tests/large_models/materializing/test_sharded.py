@@ -174,15 +174,17 @@ def children_of_another_library(folder: Path) -> None:
 def placed_by_name(folder: Path) -> None:
     placements: dict[str, Any] = {
         "layers.*.weight": [Shard(0)],
+        "layers.0.*": Shard(-1),
+        "layers.0.mixing": [Shard(0)],
         "embed.weight": Shard(1),
-        "layers.0.mixing": [Shard(-1)],
+        "norm.*": None,
     }
-    net = Net.on_meta().materialize("cpu", seed=1, mesh=line(), placements={**placements, "norm.*": None})
+    net = Net.on_meta().materialize("cpu", seed=1, mesh=line(), placements=placements)
     assert_same(net, alone())
     assert net.head is net.embed.weight and not isinstance(net.norm.weight, DTensor)
     found = {name: each.placements for name, each in tensors(net).items() if isinstance(each, DTensor)}
     assert found["layers.0.up.weight"] == (Shard(0),) and found["head"] == (Shard(1),)
-    assert found["layers.0.table"] == (Replicate(),)
+    assert found["layers.0.mixing"] == found["layers.0.table"] == (Shard(0),) and found["one"] == (Replicate(),)
 
 
 def placed_in_two_dimensions(folder: Path) -> None:

@@ -52,14 +52,6 @@ class Noted(TensorClass):
     note: Any = None
 
 
-class Painted(TensorClass):
-    """A static value of an enum."""
-
-    x: Tensor
-    colour: Colour | None = None
-    shades: list[Colour] = field(default_factory=list)
-
-
 class Titled(TensorClass):
     """A value for each item, of a type that JSON has and of one that it has not."""
 

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.storage import files
 from qten_gen.runtime.tensorclass.storage.files import only_writer
-from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 from tests.fresh_process import FreshProcess
 
 from .declared import Noted, Outer, assert_equal, files_in, outer
@@ -191,18 +190,6 @@ def test_a_map_keeps_no_file_open(tmp_path: Path) -> None:
     kept = [Outer.load_memmap(tmp_path) for _ in range(10)]
     assert len(os.listdir("/proc/self/fd")) == before
     del kept
-
-
-@pytest.mark.parametrize("longer", [False, True])
-def test_a_part_of_a_longer_file_is_mapped_where_that_is_asked_for(tmp_path: Path, longer: bool) -> None:
-    path = tmp_path / "x"
-    path.write_bytes(bytes(range(16)))
-    if not longer:
-        with pytest.raises(StorageError, match="expected 8 bytes"):
-            files.map_tensor(str(path), torch.uint8, (8,), "here")
-        return
-    found = files.map_tensor(str(path), torch.uint8, (8,), "here", longer=True)
-    assert found.tolist() == list(range(8))
 
 
 def test_what_others_put_into_the_folder_is_kept(tmp_path: Path) -> None:

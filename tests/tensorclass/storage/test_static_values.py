@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from qten_gen.runtime.tensorclass.storage.json_values import decode, encode
 from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
-from .declared import Colour, Noted, Painted
+from .declared import Colour, Noted
 
 EXACT = [
     None,
@@ -91,7 +91,7 @@ def test_any_value_of_these_types_comes_back_exactly(value: object) -> None:
     assert same(decode(encode(value, "here"), "here"), value)
 
 
-TAGS = "PerItem tuple set frozenset Size dict enum float complex bytes path dtype device module".split()
+TAGS = "PerItem tuple set frozenset Size dict float complex bytes path dtype device module".split()
 
 TAMPERED = st.recursive(
     st.none()
@@ -112,19 +112,12 @@ TAMPERED = st.recursive(
 @given(TAMPERED)
 def test_any_json_is_a_value_or_is_refused(value: Any) -> None:
     try:
-        decode(value, "here", lambda: Colour)
+        decode(value, "here")
     except StorageError as error:
         assert str(error).startswith("here: ")
 
 
-def test_members_of_an_enum_are_found_through_the_annotation(tmp_path: Path) -> None:
-    Painted(torch.zeros(1), Colour.GREEN, [Colour.RED, Colour.GREEN]).memmap(tmp_path)
-    loaded = Painted.load_memmap(tmp_path)
-    assert loaded.colour is Colour.GREEN
-    assert loaded.shades == [Colour.RED, Colour.GREEN]
-
-
-def test_an_enum_that_no_annotation_names_is_refused(tmp_path: Path) -> None:
+def test_a_member_of_an_enum_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"Noted\.note: a [\w.]*Colour cannot be saved as JSON"):
         Noted(torch.zeros(1), Colour.RED).memmap(tmp_path)
 

@@ -73,7 +73,7 @@ def map_tensor(
     """A tensor in the elements of a file, which writes to the tensor change.
 
     Args:
-        longer: Whether the file may have more bytes than the tensor.
+        longer: Whether the file may have more bytes: tensordict writes into older ones.
         name: The path that the file is to get, where it has another one until a save is finished.
 
     Raises:

@@ -16,10 +16,9 @@ from ..core.contents import nested_class, tensor_and_nested
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
-from ..fields.per_item import PerItem
 from . import files
 from . import metadata as schema
-from .json_values import as_annotated, decode, enum_of
+from .json_values import as_annotated, decode
 from .metadata import Entry, Level, Place, StaticEntry, StorageError, TensorEntry
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) ->
         name = declared.name
         if name in level.entries:
             at = f"{where}: {cls.__name__}.{name}"
-            values[name] = _value(cls, declared, level.entries[name], batch_size, folder, at, source)
+            values[name] = _value(cls, declared, level.entries[name], folder, at, source)
         elif source.foreign and declared.optional and name not in cls._defaults and name not in cls._static:
             values[name] = None  # tensordict writes nothing of what is None
     try:
@@ -152,24 +151,14 @@ def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) ->
     return made
 
 
-def _value(
-    cls: type[Stored],
-    declared: FieldSummary,
-    entry: Entry,
-    batch_size: Size,
-    folder: str,
-    where: str,
-    source: Source,
-) -> object:
+def _value(cls: type[Stored], declared: FieldSummary, entry: Entry, folder: str, where: str, source: Source) -> object:
     """The value of an entry: static, a tensor, nested, None, or several tensors."""
     name = declared.name
     if isinstance(entry, StaticEntry) != (name in cls._static):
         expected, got = ("a", "none") if name in cls._static else ("no", "one")
         raise StorageError(f"{where}: expected {expected} static value, got {got}")
     if isinstance(entry, StaticEntry):
-        value = entry.value if source.foreign else decode(entry.value, where, partial(enum_of, cls, name))
-        if source.foreign and name in cls._per_item and value is not None and not isinstance(value, (list, PerItem)):
-            return PerItem([value] * batch_size.numel(), batch_size)
+        value = entry.value if source.foreign else decode(entry.value, where)
         return as_annotated(value, cls, name) if source.foreign else value
     if entry is None:
         return None

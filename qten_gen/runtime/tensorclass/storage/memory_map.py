@@ -59,7 +59,7 @@ def memmap(
         ValueError: a tensor is saved elsewhere already.
         FileExistsError: the folder holds an object, and `existsok` is off.
     """
-    return _saved(self, prefix, SaveOptions(copy_existing, False, existsok, num_threads))
+    return _saved(self, prefix, SaveOptions(copy_existing, existsok, num_threads))
 
 
 def memmap_(
@@ -82,7 +82,7 @@ def memmap_(
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
     _refuse_unless_mapped(self, "map the tensors of")
-    made = _saved(self, prefix, SaveOptions(copy_existing, False, existsok, num_threads))
+    made = _saved(self, prefix, SaveOptions(copy_existing, existsok, num_threads))
     return lock_(_become(self, made))
 
 
@@ -109,7 +109,7 @@ def memmap_like(
     >>> store.tokens
     tensor([0., 0.])
     """
-    return _saved(self, prefix, SaveOptions(True, True, existsok, num_threads))
+    return _saved(self, prefix, SaveOptions(True, existsok, num_threads, like=True))
 
 
 def _saved(self: T, prefix: PathLike | None, options: SaveOptions) -> T:
@@ -121,7 +121,7 @@ def _saved(self: T, prefix: PathLike | None, options: SaveOptions) -> T:
         return lock_(save(self, absolute(prefix), options))
     folder = tempfile.mkdtemp(prefix="qten-gen-")
     try:
-        made = save(self, folder, options._replace(copy_existing=True))
+        made = save(self, folder, options._replace(copy_existing=True, temporary=True))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for leaf in made._leaves():

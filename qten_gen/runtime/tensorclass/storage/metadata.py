@@ -33,12 +33,6 @@ TENSOR_SUFFIX: Final = ".memmap"
 _THEIR_TYPE: Final = "<class 'tensordict._td.TensorDict'>"
 _THEIR_VERSION: Final = 1
 
-PART: Final[dict[str, Json]] = {"_type": _THEIR_TYPE, "_format_version": 2**31, SECTION: {"part": True}}
-"""The metadata of a folder whose object is being replaced together with the larger one that it is a part of.
-
-tensordict refuses to read a version that high.
-"""
-
 _DTYPE_NAMES = (
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
     "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
@@ -210,6 +204,7 @@ def _entry_to_json(entry: Entry, pending: bool) -> Json:
 def rendered(metadata: Metadata) -> bytes:
     """A file of metadata: a level as tensordict reads it, and our section, which stands for itself: the folder can be copied."""
     level = metadata.level
+    # A version that high is refused, while files of two objects lie side by side.
     made: dict[str, Json] = {"_type": _THEIR_TYPE, "_format_version": 2**31}
     if metadata.replaced is None:
         for key, entry in level.entries.items():
@@ -267,8 +262,6 @@ def from_json(section: Json, where: str) -> Metadata:
         StorageError: the section is not one that this package writes, or one of a later version.
     """
     found = _mapping(section, where, SECTION)
-    if "part" in found:
-        raise StorageError(f"{where}: a save of the larger object ended early; load that one, or save it again")
     # True equals 1.
     if found.get("version") != VERSION or isinstance(found["version"], bool):
         got = f"{found.get('version')!r}; another release of qten-gen may read it"

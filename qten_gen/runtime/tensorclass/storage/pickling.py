@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable
 from functools import partial
 from pickle import PickleBuffer
-from typing import Any, NamedTuple, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -46,16 +46,7 @@ class State(TypedDict):
     lock: NotRequired[bool]
     """Only where the object was locked."""
     raw: NotRequired[dict[str, object]]
-    """Fields with tensors as buffers, one or several in a dict or list."""
-
-
-class Raw(NamedTuple):
-    """A tensor as its bytes. `strides` is None for a contiguous one."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    strides: tuple[int, ...] | None
-    buffer: Any
+    """Fields with tensors as buffers: dtype, shape, strides where it is not contiguous, and memory."""
 
 
 Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
@@ -69,7 +60,8 @@ def reduce(self: T) -> Reduced[T]:
         # Plain lists: whoever loads the pickle safely has the class of the object on the list, and no other.
         value = cast("PerItem[object] | None", fields[name])
         fields[name] = None if value is None else [*value.values()]
-    state = State(fields=fields, batch_size=tuple(self._batch_size), device=device, declared=_declared(self))
+    declared: str = type(self)._fingerprint  # type: ignore[attr-defined] # every generated class has one
+    state = State(fields=fields, batch_size=tuple(self._batch_size), device=device, declared=declared)
     if self._names is not None:
         state["names"] = self._names
     if self._lock not in (None, FROZEN):
@@ -78,12 +70,6 @@ def reduce(self: T) -> Reduced[T]:
     if attributes:
         state["attributes"] = attributes
     return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
-
-
-def _declared(self: Stored) -> str:
-    """The fingerprint of the fields of a class."""
-    found: str = type(self)._fingerprint  # type: ignore[attr-defined] # every generated class has one
-    return found
 
 
 def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
@@ -120,7 +106,7 @@ def _as_raw(seen: dict[int, object], value: object) -> object:
             else:
                 return value  # an expanded one
         buffer = PickleBuffer(files.memory_of(memory))
-        seen[key] = tuple(Raw(dtype_name(value.dtype), tuple(value.shape), strides, buffer))
+        seen[key] = (dtype_name(value.dtype), tuple(value.shape), strides, buffer)
     return seen[key]
 
 
@@ -164,12 +150,21 @@ def restore(self: Stored, state: State) -> None:
     for field in self._per_item:
         if isinstance(stored.get(field), list):
             stored[field] = PerItem(cast("list[object]", stored[field]), batch_size)
-    device = _device(state["device"], stored)
-    same = state.get("declared") == _declared(self)
+    device = None if state["device"] is None else torch.device(state["device"])
+    values = [leaf for name in tensor_and_nested(self) for leaf in tensors_of(stored.get(name))]
+    devices = {leaf.device for leaf in values if isinstance(leaf, (Tensor, Stored))} - {None}
+    if device is not None and devices and devices != {device}:
+        # `torch.load` has put the tensors elsewhere.
+        device = devices.pop() if len(devices) == 1 else None
+    same = state.get("declared") == type(self)._fingerprint  # type: ignore[attr-defined] # as above
     if not same:
         fit_saved(self, stored, batch_size, device)
-    values = [stored[field] for field in self._fields if field not in self._static]
-    self._assign(values, [stored[field] for field in self._static], batch_size, device)
+    self._assign(
+        [stored[name] for name in tensor_and_nested(self)],
+        [stored[field] for field in self._static],
+        batch_size,
+        device,
+    )
     self._names = state.get("names")
     if not same and self._shapes:
         refuse_contents(self, batch_size, contents(self))
@@ -184,25 +179,13 @@ def _from_raw(seen: dict[int, Tensor], code: object) -> object:
         return code
     key = id(code)
     if key not in seen:
-        raw = Raw(*code)
-        view, dtype = memoryview(raw.buffer), DTYPES[raw.dtype]
+        name, shape, strides, buffer = code
+        view, dtype = memoryview(buffer), DTYPES[name]
         # `torch.frombuffer` takes no empty buffer. Torch takes memory that may not be written to, and writes to it.
-        memory = bytearray(view) if view.readonly else raw.buffer
+        memory = bytearray(view) if view.readonly else buffer
         flat = torch.frombuffer(memory, dtype=dtype) if view.nbytes else torch.empty(0, dtype=dtype, device="cpu")
-        seen[key] = torch.reshape(flat, raw.shape) if raw.strides is None else flat.as_strided(raw.shape, raw.strides)
+        seen[key] = torch.reshape(flat, shape) if strides is None else flat.as_strided(shape, strides)
     return seen[key]
-
-
-def _device(device: str | None, stored: dict[str, object]) -> torch.device | None:
-    """Where an object says that its tensors are: `torch.load` may have put them elsewhere."""
-    if device is None:
-        return None
-    said = torch.device(device)
-    leaves = [leaf for value in stored.values() for leaf in tensors_of(value)]
-    found = {leaf.device for leaf in leaves if isinstance(leaf, Tensor)}
-    found |= {leaf._device for leaf in leaves if isinstance(leaf, Stored) and leaf._device is not None}
-    elsewhere = found - {said}
-    return said if not elsewhere else elsewhere.pop() if len(elsewhere) == 1 else None
 
 
 def reduce_for_processes(self: Stored) -> tuple[Any, ...]:

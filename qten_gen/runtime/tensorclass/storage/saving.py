@@ -9,19 +9,17 @@ One file decides: the metadata of the folder, which describes the whole object. 
 
 A save that ends earlier leaves the old object, or, from step 2 on, the new one; the next save removes what is left over. No
 file is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the tensors of the
-same folder; between 2 and 3 it finds a format version that it refuses.
+same folder; between 2 and 3 it finds a format version there that it refuses.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 import torch
@@ -33,11 +31,10 @@ from ..core.other_libraries import bare
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from . import files
-from .json_values import encode, enum_of
+from .json_values import encode
 from .metadata import (
     DTYPES,
     METADATA,
-    PART,
     SECTION,
     Entry,
     Level,
@@ -66,19 +63,13 @@ _UNFINISHED = re.compile(r"\.~[0-9a-f]{8}\.(\d+|json)")
 
 
 class SaveOptions(NamedTuple):
-    """The options of a save.
-
-    Attributes:
-        copy_existing: Whether a tensor that is a file elsewhere may be copied.
-        like: Whether files of zeros are made, and no element is read.
-        existsok: Whether a folder that holds an object may get another.
-        threads: How many threads write tensors.
-    """
+    """How to save: `like` makes files of zeros, and reads no element; `temporary` files are for the tensors alone."""
 
     copy_existing: bool = False
-    like: bool = False
     existsok: bool = True
     threads: int = 0
+    like: bool = False
+    temporary: bool = False
 
 
 class Placed(NamedTuple):
@@ -119,7 +110,7 @@ class Description:
         for key, item in contents(value).items():
             where = label(value, key)
             if key in value._static:
-                entries[key] = StaticEntry(encode(item, where, partial(enum_of, type(value), key)))
+                entries[key] = None if self.options.temporary else StaticEntry(encode(item, where))
             else:
                 size = Size() if key in value._unbatched else value._batch_size
                 entries[key] = self._entry(item, where, size, key, folder)
@@ -199,21 +190,26 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         StorageError: the folder is one of a larger object.
     """
     made = Description(self, folder, options)
-    _refuse_part_of_larger(folder)
+    owner = owner_of(folder)
+    if owner is not None:
+        # Its metadata says what its parts are, so a part cannot be replaced behind its back.
+        other = "save that one, or save to another folder"
+        raise StorageError(f"{folder} belongs to the object in {owner.folder}; {other}")
     with files.only_writer(folder):
         work = _Save(folder, made)
         # Asked under the lock: whoever had it before may have replaced the files.
         stay = {item.path: item.tensor.detach() for item in made.placed if not options.like and item.is_there()}
         moved = [item for item in made.placed if item.path not in stay]
-        if not options.existsok:
-            _refuse_existing(work.levels, moved)
+        existing = [metadata_in(inside) for inside, _ in work.levels] + [item.path for item in moved]
+        found = [] if options.existsok else [path for path in existing if os.path.lexists(path)]
+        if found:
+            raise FileExistsError(f"{found[0]} exists already; pass existsok=True to replace what is saved there")
         work.run([item for item in moved if item.entry.size])
-        tensors = iter(
-            [
-                stay[path] if path in stay else files.map_tensor(path, entry.dtype, entry.shape, path)
-                for _, entry, path in made.placed
-            ]
-        )
+        mapped = [
+            stay[path] if path in stay else files.map_tensor(path, entry.dtype, entry.shape, path)
+            for _, entry, path in made.placed
+        ]
+    tensors = iter(mapped)
     result = self._map_with(lambda leaf, _: next(tensors), None, torch.device("cpu"))
     result._names = self._names
     return result
@@ -227,16 +223,12 @@ class _Save:
         self.level = made.level
         self.levels = list(_levels(made.level, folder))
         """Every level with its folder, an owner before what is in it."""
-        self.parts = {folder for folder, _ in self.levels[1:]}
-        """The folders of nested objects, of this object and the one before."""
         before = set[str]()
         # Metadata that is damaged, or tensordict's, names no files.
         with contextlib.suppress(StorageError):
             if METADATA in os.listdir(folder):
                 old = from_json(parsed(text_in(folder), folder).get(SECTION), folder)
-                old_levels = list(_levels(old.level, folder))
-                before = {*(old.replaced or ()), *self._files(old_levels)}
-                self.parts.update(inside for inside, _ in old_levels[1:])
+                before = {*(old.replaced or ()), *self._files(_levels(old.level, folder))}
         self.replaced = tuple(sorted(before - self._files(self.levels)))
 
     def _files(self, levels: Iterable[tuple[str, Level]]) -> set[str]:
@@ -257,10 +249,6 @@ class _Save:
             if not self._is_done():
                 self._remove_leftovers(f".~{self.token}.")
             raise
-        # First of all: tensordict must not read the metadata of nested folders while files change.
-        for folder in sorted(self.parts):
-            if os.path.lexists(metadata_in(folder)):
-                self._put(folder, json.dumps(PART).encode())
         for folder, _ in self.levels[1:]:
             files.make_folder(folder)
         for item in fresh:
@@ -278,12 +266,8 @@ class _Save:
             path = f"{self.folder}{os.sep}{item.entry.pending}"
             files.write_new(path, item.entry.size if self.options.like else item.tensor.detach())
 
-        if self.options.threads > 0:
-            with ThreadPoolExecutor(self.options.threads) as pool:
-                list(pool.map(write, fresh))
-        else:
-            for item in fresh:
-                write(item)
+        with ThreadPoolExecutor(max(self.options.threads, 1)) as pool:
+            list((pool.map if self.options.threads > 0 else map)(write, fresh))
 
     def _put(self, folder: str, text: bytes) -> None:
         """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
@@ -322,18 +306,3 @@ def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:
     for key, entry in level.entries.items():
         if isinstance(entry, Level):
             yield from _levels(entry, f"{folder}{os.sep}{encoded(key)}")
-
-
-def _refuse_existing(levels: list[tuple[str, Level]], moved: list[Placed]) -> None:
-    found = [metadata_in(folder) for folder, _ in levels if os.path.lexists(metadata_in(folder))]
-    found += [item.path for item in moved if os.path.lexists(item.path)]
-    if found:
-        raise FileExistsError(f"{found[0]} exists already; pass existsok=True to replace what is saved there")
-
-
-def _refuse_part_of_larger(folder: str) -> None:
-    """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
-    owner = owner_of(folder)
-    if owner is not None:
-        other = "save that one, or save to another folder"
-        raise StorageError(f"{folder} belongs to the object in {owner.folder}; {other}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
 
 import torch
@@ -25,7 +24,7 @@ from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
 from ..fields.static import equal
-from .json_values import decode, encode, enum_of
+from .json_values import decode, encode
 
 T = TypeVar("T", bound=Stored)
 D = TypeVar("D", bound="dict[str, Any]")
@@ -91,10 +90,7 @@ def _add(
     """Add an object: its tensors to `found`, all else to `metadata`."""
     values, static = self._field_values()
     if metadata is not None:
-        codes = {
-            name: encode(value, label(self, name), partial(enum_of, type(self), name))
-            for name, value in zip(self._static, static, strict=True)
-        }
+        codes = {name: encode(value, label(self, name)) for name, value in zip(self._static, static, strict=True)}
         level: Level = {"batch_size": self._batch_size, "device": self._device, "names": self._names, "static": codes}
         metadata[prefix.removesuffix(".")] = level
     for name, value in zip(tensor_and_nested(self), values, strict=True):
@@ -345,6 +341,6 @@ def _static(owner: Stored, name: str, value: object, code: Any, batch_size: Size
         TypeError, ValueError: it is not one that the constructor would take.
     """
     declared = next(one for one in type(owner)._declared_as.fields if one.name == name)
-    found = decode(code, label(owner, name), partial(enum_of, type(owner), name))
+    found = decode(code, label(owner, name))
     found = as_declared(owner, declared, found, batch_size, None)
     return value if type(found) is type(value) and equal(found, value) else found
