@@ -56,34 +56,39 @@ def owner_of(method: Function) -> str:
     return "" if not parameters or decorators & {"staticmethod", "classmethod"} else parameters[0].arg
 
 
+_OF_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "kind"})
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one, without contexts and operators, which are half of those that `ast` has."""
+    for name in node._fields if node.__class__ is not ast.Constant else ():
+        value = getattr(node, name, None) if name not in _OF_NO_NODES else None
+        if value.__class__ is list:
+            yield from (each for each in value if isinstance(each, ast.AST))
+        elif isinstance(value, ast.AST):
+            yield value
+
+
 @cache
 def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """The nodes of a tree, without contexts and operators: half of what `ast.walk` gives, in half of the time."""
+    """The nodes of a tree, without contexts and operators."""
     found = [tree]
-    for node in found:
-        for name in node._fields if node.__class__ is not ast.Constant else ():
-            value = getattr(node, name, None) if name not in ("ctx", "op", "ops", "id", "attr") else None
-            if value.__class__ is list:
-                found += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
+    for node in found:  # which grows
+        found += _children(node)
     return tuple(found)
 
 
 @cache
 def own_nodes(method: Function, owner: str) -> tuple[ast.AST, ...]:
     """The nodes of a method in which the name of its object means the object."""
-    hidden = set[int]()
-    for node in nodes_of(method):
-        if isinstance(node, ast.Lambda | Function) and node is not method:
-            inner = (each for each in nodes_of(node.args) if isinstance(each, ast.arg))
-            hidden.update(map(id, nodes_of(node)[1:]) if any(each.arg == owner for each in inner) else ())
-        elif isinstance(node, ast.ClassDef):
-            hidden.update(map(id, nodes_of(node)[1:]))
-    head = {
-        id(each) for part in (method.args, *method.decorator_list, method.returns) if part for each in nodes_of(part)
-    }
-    return tuple(node for node in nodes_of(method)[1:] if id(node) not in hidden and id(node) not in head)
+    found: list[ast.AST] = list(method.body)
+    for node in found:
+        arguments = nodes_of(node.args) if isinstance(node, ast.Lambda | Function) else ()
+        if not isinstance(node, ast.ClassDef) and not any(
+            isinstance(each, ast.arg) and each.arg == owner for each in arguments
+        ):
+            found += _children(node)
+    return tuple(found)
 
 
 def attribute_of(node: ast.AST, owner: str) -> str | None:

@@ -9,7 +9,7 @@ from functools import cache
 
 from ..common.suggestions import did_you_mean
 from .field_names import MODULE
-from .plain_classes import Finding, Function, PlainClass, attribute_of, nodes_of, own_nodes, owner_of
+from .plain_classes import Finding, PlainClass, attribute_of, nodes_of, own_nodes, owner_of
 
 _CACHES = ("functools.lru_cache", "functools.cache")
 
@@ -111,7 +111,7 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
              self.up = nn.Linear(dim, dim)
     """
     init = next((method for method in cls.methods if method.name == "__init__"), None)
-    if init is None or init.decorator_list or cls.node.decorator_list or _only_raises(init):
+    if init is None or init.decorator_list or cls.node.decorator_list or isinstance(init.body[-1], ast.Raise):
         return
     if not any(_constructs(node) for node in nodes_of(cls.node)):
         if _is_mixin(cls):
@@ -139,10 +139,6 @@ def _is_mixin(cls: PlainClass) -> bool:
 def _constructs(node: ast.AST) -> bool:
     """True if a node is `super().__init__`, or takes the tables of another module."""
     return isinstance(node, ast.Attribute) and node.attr in ("__init__", "__setstate__", "__dict__")
-
-
-def _only_raises(init: Function) -> bool:
-    return isinstance(init.body[-1], ast.Raise)
 
 
 def _registered(statement: ast.stmt, owner: str, cls: PlainClass) -> str | None:
@@ -218,9 +214,9 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
     seen: set[str] = set()
     for method in cls.methods:
         owner = owner_of(method)
-        if not owner:
-            continue
-        for node in sorted(_reads(method, owner), key=lambda node: (node.lineno, node.col_offset)):
+        attributes = [node for node in own_nodes(method, owner) if isinstance(node, ast.Attribute)] if owner else []
+        reads = [node for node in attributes if isinstance(node.ctx, ast.Load) and attribute_of(node, owner)]
+        for node in sorted(reads, key=lambda node: (node.lineno, node.col_offset)):
             if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
                 continue
             seen.add(node.attr)
@@ -228,12 +224,6 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
                 node.attr, sorted(known - MODULE - _PRIVATE - _OF_LIBRARIES), "define it, or remove the line"
             )
             yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
-
-
-def _reads(method: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iterator[ast.Attribute]:
-    for node in own_nodes(method, owner):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and attribute_of(node, owner) is not None:
-            yield node
 
 
 @cache

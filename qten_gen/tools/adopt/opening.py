@@ -91,17 +91,14 @@ class Opened:
     """For each module, what other files imported from it before the first level."""
 
 
-def open_project(
-    sources: Sources, options: Options, before: Opened | None = None, among: Collection[str] | None = None
-) -> Opened:
-    """Open the files that may have classes to adopt, `among` these. Files that are as they were `before` are not read again."""
+def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
+    """Open the files that may have classes to adopt. Files that are as they were `before` are not read again."""
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
         leading = {path for path, data in sources.texts.items() if any(word in data for word in _LEADING)}
         reached = closure(leading, importers_of(graph.imports).__getitem__)
-        wanted = sources.targets if among is None else sources.targets.intersection(among)
-        paths, used = tuple(sorted(reached & wanted)), _imported_names(sources)
+        paths, used = tuple(sorted(reached & sources.targets)), _imported_names(sources)
         same: set[str] = set()
     else:  # levels add imports of libraries alone
         graph = before.readings.graph._replace(scans=sources.scans)

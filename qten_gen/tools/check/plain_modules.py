@@ -40,9 +40,9 @@ class Checked(NamedTuple):
 
 
 def check(sources: Sources) -> Checked:
-    """Check the plain modules in the files of a run. Files that cannot be read are among the findings."""
+    """Check the plain modules in the files of a run. Files that may have some and cannot be read are among the findings."""
     with keeping_trees():
-        opened = open_project(sources, Options(), among=_with_modules(sources))
+        opened = open_project(replace(sources, targets=sources.targets & _with_modules(sources)), Options())
     hierarchy = _Hierarchy(opened.project, sources.texts)
     found = list(opened.problems)
     number = files = 0
@@ -61,9 +61,11 @@ def check(sources: Sources) -> Checked:
 
 
 _HOMES = re.compile(
-    r"torch(?:\.(?:ao\.)?nn\b.*|\.jit\b.*)?|(?:(?:pytorch_)?lightning|transformers|diffusers|mmcv|mmengine|fairseq)\b.*|tensordict\.nn\b.*"
+    r"torch(?:\.(?:ao\.)?nn\b.*|\.jit\b.*)?|tensordict\.nn\b.*"
+    r"|(?:(?:pytorch_)?lightning|transformers|diffusers|mmcv|mmengine|fairseq)\b.*"
 )
 """The modules of libraries that classes derived from nn.Module come from."""
+_NAMES = re.compile(rb"\bnn\b|Module|Model")
 _ALIAS = re.compile(rb"=\s*[\w.]*Module\b")
 """An assignment that gives nn.Module another name."""
 
@@ -73,18 +75,16 @@ def _with_modules(sources: Sources) -> set[str]:
     scans, modules = sources.scans, Modules.of(sources.origins)
     deriving = {path for path, scanned in scans.items() if scanned.derives}
     bases = {path: modules.find(sources.origins[path], scans[path].bases) for path in deriving}
-    passing = {path: {*modules.passing(sources.origins[path], scans[path].bases, scans)} for path in deriving}
     importers = importers_of({path: modules.find(sources.origins[path], each.imports) for path, each in scans.items()})
-    near = {path for path, scanned in scans.items() if any(map(_HOMES.fullmatch, scanned.imports))}
+    near = {path for path, each in scans.items() if any(map(_HOMES.fullmatch, each.imports))}
+    near = {path for path in near if _NAMES.search(sources.texts[path])}
     found = {path for path in deriving & near if _ALIAS.search(sources.texts[path])}
     found |= {path for path in deriving if any(map(_HOMES.fullmatch, scans[path].bases))}
     size = -1
     while len(found) > size:  # a level of ancestors each time
         size = len(found)
         leading = closure(found, importers.__getitem__) | near
-        found |= {
-            path for path in deriving if not (found.isdisjoint(bases[path]) and leading.isdisjoint(passing[path]))
-        }
+        found |= {path for path in deriving if not leading.isdisjoint(bases[path])}
     return found
 
 
