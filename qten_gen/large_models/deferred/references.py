@@ -16,6 +16,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 Visit: TypeAlias = Callable[[Tensor], Tensor]
 """Is given each tensor that is found, and says what is to stand in its place."""
 
+_LEAVES = frozenset({str, int, float, bool})
+"""The types of most values."""
+
 _WITHOUT_TENSORS = (
     *(str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType),
     *(torch.device, torch.dtype, FakeTensorMode),
@@ -27,7 +30,7 @@ def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, obj
     """Visit every tensor that can be reached from roots, and put what the visit returns in its place.
 
     Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the
-    objects of methods. Objects in `passed`, by id, are left out; those that were looked into are added.
+    objects of methods. Objects in `passed`, by id, are left out; what was looked into is added.
     """
     waiting = list(roots)
     while waiting:
@@ -39,6 +42,8 @@ def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, obj
 
 def _replaced(value: object, visit: Visit, waiting: list[object]) -> object:
     """The replacement of a value; objects that have to be looked into further are added to `waiting`."""
+    if value is None or type(value) in _LEAVES:
+        return value
     if isinstance(value, Tensor):
         value = visit(value)
     elif isinstance(value, (tuple, frozenset)):

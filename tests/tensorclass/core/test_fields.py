@@ -139,8 +139,8 @@ def test_replace_constructs_another_object() -> None:
         value.replace(tokens=torch.zeros(3))
 
 
-def test_keys_values_and_items_list_every_field_in_order() -> None:
+def test_keys_and_items_list_every_field_in_order() -> None:
     value = batch(4, full=False)
     assert value.keys() == ("tokens", "point", "mask", "other", "source", "tags")
-    assert [id(held) for held in value.values()] == [id(getattr(value, name)) for name in value.keys()]
+    assert [id(held) for _, held in value.items()] == [id(getattr(value, name)) for name in value.keys()]
     assert value.items()[2:5] == (("mask", None), ("other", None), ("source", "test"))

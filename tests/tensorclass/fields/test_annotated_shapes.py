@@ -257,7 +257,7 @@ def test_what_is_accepted_is_what_jaxtyping_accepts(
     with jaxtyped("context"):
         fits = all(isinstance(value, kind) for value, kind in zip(values.values(), kinds, strict=True))
     if fits:
-        assert cls(**values).values() == tuple(values.values())
+        assert cls(**values).items() == tuple(values.items())
         return
     with pytest.raises(ValueError, match=r"^Made\.f\d: expected Float\["):
         cls(**values)

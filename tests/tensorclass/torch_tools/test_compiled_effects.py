@@ -91,30 +91,26 @@ FUNCTIONS: dict[str, Callable[[Whole], Any]] = {
     "update of a nested object": after(lambda value: value.update({"part": {"weight": torch.zeros(3, 2)}})),
     "update_ by path": after(lambda value: value.update_({("part", "weight"): 3}).update({"part": None})),
     "set by path": after(lambda value: value.set(("part", "weight"), torch.zeros(3, 2))),
-    "set_at_ by path": after(lambda value: value.set_at_(("part", "weight"), 0.0, 1)),
     "pop": lambda value: (value.pop("part"), value),
     "items": after(lambda value: [item.x.add_(2) for item in value]),
     "split": after(lambda value: [piece.fill_(4) for piece in value.split(2)]),
     "view": after(lambda value: value.view(3, 1).zero_()),
     "index": after(lambda value: value[1:].__setitem__(0, value[0])),
-    "clone": lambda value: (value.clone().add_(1), value),
-    "names": after(lambda value: value.refine_names("time").rename_(time="step")),
+    "clone": lambda value: (value.clone().fill_(1), value),
+    "names": after(lambda value: setattr(value, "names", ["time"])),
 }
 
 
 OF_TWO_TENSORS: dict[str, Callable[[Flat], Any]] = {
     "construct": lambda value: Flat(value.x, value.y, batch_size=4, names=["time"], lock=True),
     "lock": lambda value: value.clone().lock_(),
-    "refine names": lambda value: value.refine_names("time").rename(time="step").unsqueeze(0),
-    "dimension by name": lambda value: value.refine_names("time").unbind("time")[0],
+    "dimension by name": lambda value: value.replace(names=["time"]).unbind("time")[0],
     "set": lambda value: value.clone().set("x", torch.zeros(4)),
-    "write": lambda value: value.clone().set_("x", 1).set_at_("y", 2, 0).update_({"y": value.y + 1}),
+    "write": lambda value: value.clone().set_("x", 1).update_({"y": value.y + 1}),
     "copy": lambda value: value.clone().copy_(value * 2),
-    "get_at": lambda value: value.get_at("x", [0, 2]),
-    "leaves": lambda value: value.values(True, True),
-    "metadata": lambda value: value * value.numel() if value.is_cpu and value.dtype is torch.float32 else value,
-    "auto_batch_size_": lambda value: value.to(batch_size=()).auto_batch_size_(),
-    "cast_filter": lambda value: value.to(torch.int32, cast_filter=lambda tensor: tensor.dim() == 1),
+    "leaves": lambda value: value.items(True, True),
+    "metadata": lambda value: value * value.numel(),
+    "auto_batch_size_": lambda value: value.replace(batch_size=()).auto_batch_size_(),
     "data": lambda value: value.data,
 }
 

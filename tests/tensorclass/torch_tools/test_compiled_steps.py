@@ -150,9 +150,10 @@ def test_an_operator_between_an_object_and_a_tensor_is_traced_in_both_orders(nam
 
 def test_methods_that_write_in_place_do_so_in_a_graph_too() -> None:
     def step(value: Flat) -> Flat:
-        value.add_(value.y)
+        value += value.y
         value += 1
-        return value.mul_(2)
+        value *= 2
+        return value
 
     value = Flat(torch.zeros(2, 3), torch.ones(2), batch_size=2)
     x = value.x

@@ -77,7 +77,8 @@ def _plain(result: object) -> object:
 
 @pytest.mark.parametrize(("dim", "front"), [(0, 0), (1, 1), (-1, 1), (-2, 0), ("row", 1)])
 def test_it_goes_over_any_batch_dimension(dim: int | str, front: int) -> None:
-    value = flat(4, 5).rename("time", "row")
+    value = flat(4, 5)
+    value.names = ["time", "row"]
     expected: Tensor = torch.vmap(loss, in_dims=front)(value)
     assert torch.equal(value.vmap(loss, dim), expected)
 
@@ -136,7 +137,8 @@ def test_a_value_for_each_item_in_a_field_that_the_batch_does_not_carry_is_refus
 
 
 def test_dimension_names_are_those_of_the_others_inside_and_outside() -> None:
-    value = flat(4, 5).rename("time", "row")
+    value = flat(4, 5)
+    value.names = ["time", "row"]
     seen: list[tuple[str | None, ...]] = []
 
     def same(item: Flat) -> Flat:
@@ -157,7 +159,8 @@ def test_dimension_names_are_those_of_the_others_inside_and_outside() -> None:
     ],
 )
 def test_torch_vmap_keeps_the_names_of_the_other_dimensions(dims: Any, inside: object, outside: object) -> None:
-    value = flat(4, 5).rename("time", "row")
+    value = flat(4, 5)
+    value.names = ["time", "row"]
     seen: list[object] = []
 
     def doubled(item: Flat) -> Flat:
@@ -169,7 +172,8 @@ def test_torch_vmap_keeps_the_names_of_the_other_dimensions(dims: Any, inside: o
 
 
 def test_a_tree_whose_dimensions_change_otherwise_loses_their_names() -> None:
-    value = flat(4, 5).rename("time", "row")
+    value = flat(4, 5)
+    value.names = ["time", "row"]
     assert _pytree.tree_map(lambda tensor: tensor.sum(0), value).names == (None,)
 
 
