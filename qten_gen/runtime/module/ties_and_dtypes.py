@@ -99,8 +99,10 @@ def restore_ties(module: ModuleBase) -> None:
 
 def _newer(own: nn.Parameter, other: nn.Parameter, known: int | None) -> nn.Parameter:
     """The Parameter that both names of a tie get."""
-    if own.is_meta != other.is_meta:
-        return other if own.is_meta else own
+    # On meta, or fake as deferred_init makes them, they wait for their values.
+    waits, other_waits = (each.is_meta or hasattr(each, "fake_mode") for each in (own, other))
+    if waits != other_waits:
+        return other if waits else own
     if (type(own.data) is Tensor) != (type(other.data) is Tensor):  # one is distributed, or quantized
         return other if type(own.data) is Tensor else own
     # By its id: a reference would keep memory alive, and a weak one forbids `swap_tensors`.
