@@ -239,7 +239,7 @@ class Inner(Module):
     head: nn.Parameter = param(tie="embed.weight")
 
 
-class Outer(Module):
+class Around(Module):
     """Ties to a tied name, and twice to one parameter."""
 
     inner: Inner = submodule(Inner)
@@ -256,7 +256,7 @@ def assigned(child: nn.Module, *names: str) -> None:
     child.load_state_dict(dict.fromkeys(names, fresh().detach()), assign=True, strict=False)
 
 
-REPLACED: dict[str, Callable[[Outer], object]] = {
+REPLACED: dict[str, Callable[[Around], object]] = {
     "the first tie": lambda outer: setattr(outer, "deep", fresh()),
     "one of two": lambda outer: setattr(outer, "left", fresh()),
     "the other one": lambda outer: setattr(outer, "right", fresh()),
@@ -273,7 +273,7 @@ REPLACED: dict[str, Callable[[Outer], object]] = {
 @pytest.mark.parametrize("way", REPLACED)
 @pytest.mark.parametrize("again", ["deep", "right"])
 def test_all_names_have_what_replaces_one_of_them(way: str, again: str) -> None:
-    outer = Outer()
+    outer = Around()
     for replace in (REPLACED[way], lambda outer: setattr(outer, again, fresh()), REPLACED[way]):
         replace(outer)
         assert len([*nn.Sequential(outer).parameters()]) == 1
