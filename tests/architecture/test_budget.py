@@ -25,7 +25,7 @@ ROOMS = {
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_475,
     "large_models": 3_815,
     "tools/adopt": 3_000,
-    "tools/(inspect|lock)": 1_660,
+    "tools/(inspect|lock)": 1_670,
     "tools/lsp": 1_000,
     "tools/stubs": 650,
     "tools/check|tools": 260,
