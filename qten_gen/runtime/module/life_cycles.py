@@ -110,7 +110,9 @@ def _empty(tensor: Tensor) -> Tensor:
 
 
 def _made(value: Tensor | None, before: Mark) -> Tensor | None:
-    is_left = value is None or value.is_meta or (value is before.tensor and unfilled(value, before.version) > 0)
+    # A fake tensor has no values to look at.
+    is_same = value is before.tensor and type(value) is Tensor
+    is_left = value is None or value.is_meta or (is_same and unfilled(value, before.version) > 0)
     return None if is_left else value
 
 
