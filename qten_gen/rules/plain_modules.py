@@ -178,7 +178,7 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
     """
     family = [cls, *cls.ancestors, *cls.descendants]
     init = next((method for method in cls.methods if method.name == "__init__"), None)
-    if init is None or not cls.is_whole or any(_sets_any(each) for each in family):
+    if init is None or not cls.is_whole or any(_sets_any(each.node) for each in family):
         return
     rest = [method for each in family for method in each.methods if method.name not in ("__init__", "forward")]
     made = {name for method in rest for node in ast.walk(method) for name in _made(node, owner_of(method))}
@@ -206,7 +206,7 @@ def _made(node: ast.AST, owner: str) -> Iterator[str | None]:
             yield attribute_of(held, owner) if name.endswith("_") else None
             yield from (attribute_of(each, owner) for each in args)
             yield from (each.value for each in args if isinstance(each, ast.Constant) and isinstance(each.value, str))
-        case ast.Attribute(attr="data" | "mul_" | "copy_"):
+        case ast.Attribute(attr="data"):
             yield attribute_of(node.value, owner)
 
 
