@@ -71,7 +71,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 LONG := $(addprefix tests/,devices fuzz large_models \
 	cli/test_faults.py cli/test_incremental.py cli/test_run_laws.py editor/test_jedi.py project/test_partitions.py \
 	life_cycles/test_four_processes.py module/torch_tools tensorclass/processes tensorclass/torch_tools \
-	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
+	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py tensorclass/ragged/test_compiled.py \
 	tensorclass/storage/test_concurrent_saves.py tensorclass/storage/test_faults.py \
 	tools/stubs/test_types.py pages/test_long_pages.py \
 	$(addprefix typing/,test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py test_stubtest.py test_torch_layers.py) \
@@ -107,7 +107,7 @@ architectures: $(INSTALLED)
 	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/python -m pip install --quiet $(TORCH) $(LIBRARIES)
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
-	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_loops.py
+	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_steps.py
 
 editors: $(INSTALLED)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory vscode; \

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ..common.header import digest
 from ..common.records import record
-from ..link.lookups import widest
 from ..model import Asked, ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
-from ..project.import_graph import Handlers, SourceGraph, View
+from ..project.import_graph import SourceGraph, View
 from ..read.module import read
 from .parsed import UNREAD, Parsed, content_of, decoded, encoded
 
@@ -55,15 +53,15 @@ class Readings:
     Args:
         sources: The bytes of all files by path.
         graph: The files and their imports.
-        parsed: Files that have been parsed before, as they are in the cache.
+        parsed: Files that have been parsed before, as they are in the cache; None where nothing will be saved there.
     """
 
     def __init__(
-        self, sources: Mapping[str, bytes], graph: SourceGraph, parsed: Mapping[str, bytes] = MappingProxyType({})
+        self, sources: Mapping[str, bytes], graph: SourceGraph, parsed: Mapping[str, bytes] | None = None
     ) -> None:
         self.sources = sources
         self.graph = graph
-        self.parsed = dict(parsed)
+        self.parsed = dict(parsed or {})
         """The files that are parsed, as they go into the cache."""
         self.problems: dict[str, tuple[Diagnostic, ...]] = {}
         """Why files cannot be read."""
@@ -74,9 +72,8 @@ class Readings:
         self.crashes: list[Crash] = []
         self._readings: dict[str, Parsed] = {}
         self._programs: dict[View, Program] = {}
-        self._handlers: dict[str, Handlers] = {}
-        self._registering: dict[str, list[str]] | None = None
         self._heads = graph.heads
+        self._is_saved = parsed is not None
 
     def program(self, path: str) -> Program:
         """The files as a program sees them that is imported from the same folder as a file."""
@@ -99,21 +96,6 @@ class Readings:
         """The digests of what the files say that were read."""
         return {path: self.content(path) for path in self._readings}
 
-    def handlers(self, path: str) -> Handlers:
-        """The handlers that a file registers."""
-        if path not in self._handlers:
-            program, module = self.program(path), self.graph.origins[path].module
-            with program.lookups.recorded() as lookups:
-                owners = attempt(self.crashes, path, "linking", program.owners, module) or ()
-            view = self.graph.view(path)
-            found = {owner for name in owners if (owner := self.graph.relevant_file(view, name)) is not None}
-            self._handlers[path] = Handlers(tuple(sorted(found)), widest(lookups))
-        return self._handlers[path]
-
-    def know(self, handlers: Mapping[str, Handlers]) -> None:
-        """Take over what files register handlers for from an earlier run."""
-        self._handlers.update(handlers)
-
     def take_over(self, earlier: Readings, paths: Iterable[str]) -> None:
         """Take over what was read of files that have not changed since."""
         for path in paths:
@@ -123,16 +105,6 @@ class Readings:
                     self.problems[path] = earlier.problems[path]
                 if path in earlier.unread:
                     self.unread.add(path)
-
-    def registering(self, path: str) -> list[str]:
-        """The files that register handlers for Modules of a file."""
-        if self._registering is None:
-            found: dict[str, list[str]] = {}
-            for other in self.graph.registering:
-                for owner in self.handlers(other).owners:
-                    found.setdefault(owner, []).append(other)
-            self._registering = found
-        return self._registering.get(path, [])
 
     def _library(self, view: View) -> Library:
         """The files of a program, found by module name in a view."""
@@ -149,14 +121,7 @@ class Readings:
             path = self.graph.relevant_file(view, module)
             return None if path is None else self.graph.origins[path].is_package
 
-        def handlers(module: str) -> Iterable[str]:
-            path = self.graph.relevant_file(view, module)
-            found = [] if path is None else self.registering(path)
-            modules = {self.graph.origins[other].module: other for other in found}
-            # Handlers in a file that the program does not see are not registered in it.
-            return [module for module, other in modules.items() if self.graph.relevant_file(view, module) == other]
-
-        return Library(reading, is_package, self._heads, handlers)
+        return Library(reading, is_package, self._heads)
 
     def _reading(self, path: str) -> Parsed:
         if path not in self._readings:
@@ -174,7 +139,7 @@ class Readings:
     def _parsed(self, path: str) -> Parsed:
         asked = Asked()
         found = Parsed(self._read(path, ImportContext(asked)) or self._empty(path), frozenset(asked.names))
-        if path not in self.unread:
+        if self._is_saved and path not in self.unread:
             with suppress(TypeError, RecursionError):
                 self.parsed[path] = encoded(found)
         return found

@@ -20,6 +20,7 @@ from . import (
     field_names,
     field_types,
     files,
+    handlers,
     plain_modules,
     shared_objects,
     specifiers,
@@ -82,9 +83,11 @@ _RULES = (
     Rule(Kind("QG341", "invalid-choice"), check=children.invalid_choice),
     Rule(Kind("QG343", "invalid-alias"), check=field_names.invalid_alias),
     Rule(Kind("QG344", "early-value", can_be_wrong=True), check=dynamic_declarations.early_value),
-    Rule(Kind("QG403", "unimported-handler", "warning"), check_file=files.unimported_handler),
+    Rule(Kind("QG403", "unimported-handler", "warning"), check_file=handlers.unimported_handler),
+    Rule(Kind("QG404", "uncovered-handler", "warning"), check_file=handlers.uncovered_handler),
     Rule(Kind("QG501", "missing-super-init", "warning"), check_plain=plain_modules.missing_super_init),
     Rule(Kind("QG502", "undefined-attribute", "warning"), check_plain=plain_modules.undefined_attribute),
+    Rule(Kind("QG505", "lost-buffer", "warning"), check_plain=plain_modules.lost_buffer),
     *files.RAISED_ELSEWHERE,
 )
 

@@ -163,7 +163,7 @@ REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
         lambda b: b.boxes.apply(lambda t: t[1:]),
         "the lengths say that there are 6 rows",
     ),
-    "vmap": (lambda b: b.vmap(lambda item: item.image), "Batch.boxes is Ragged, and vmap cannot map"),
+    "vmap": (lambda b: b.vmap(lambda item: item.image), "vmap cannot map over Ragged items"),
     "lengths": (lambda b: setattr(b.boxes, "lengths", torch.ones(4)), "has no setter"),
     "other rows": (lambda b: setattr(b.boxes, "rows", torch.ones(6, 4)), "has no setter"),
     "deriving": (lambda b: type("Boxes", (Ragged,), {}), "Ragged cannot be derived from"),
