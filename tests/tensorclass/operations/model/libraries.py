@@ -51,8 +51,10 @@ class Library:
 
     def method(self, value: Any, name: str) -> Callable[..., Any]:
         """A method of an object, which may have a field of the same name; or the function of torch where there is none."""
-        found: Callable[..., Any] | None = getattr(TensorClass, name, None)
-        return partial(getattr(torch, name), value) if found is None else found.__get__(value)
+        if not hasattr(TensorClass, name):
+            return partial(getattr(torch, name), value)
+        found: Callable[..., Any] = getattr(TensorClass, name).__get__(value)
+        return found
 
 
 class OnAnotherDevice(Library):
