@@ -44,7 +44,7 @@ FILES = {
         "interop.records",
     ),
     "storage": ("storage.memory_map", "storage.state_dict", "storage.safetensors_files"),
-    "processes": ("processes.sharing",),
+    "processes": ("processes.packing", "processes.sharing"),
 }
 """The files, and the modules whose functions each of them has, below `qten_gen/runtime/tensorclass`."""
 

@@ -31,9 +31,9 @@ OF_TENSORDICT = """
     from_list from_module from_modules from_pandas from_parquet from_pytree from_remote_init from_schema
     from_struct_array from_tuple from_zarr fromkeys gather_and_stack get_item_shape get_non_tensor init_remote irecv
     is_consolidated is_non_tensor isend lazy_stack make_memmap make_memmap_from_storage make_memmap_from_tensor map
-    map_iter maybe_dense_stack ndimension new_tensor non_tensor_items pack pin_memory_ popitem qint32 qint8 quint4x2
-    quint8 reduce rename_key_ rename_keys scatter separates set_non_tensor split_keys stack_from_tensordict
-    stack_tensors to_csv to_h5 to_json to_lazystack to_mds to_module to_namedtuple to_padded_tensor to_pandas to_parquet
-    to_pytree to_store to_struct_array to_zarr type uint16 uint32 uint64 unflatten_keys
+    map_iter maybe_dense_stack ndimension new_tensor non_tensor_items pin_memory_ popitem qint32 qint8 quint4x2 quint8
+    reduce rename_key_ rename_keys scatter separates set_non_tensor split_keys stack_from_tensordict stack_tensors
+    to_csv to_h5 to_json to_lazystack to_mds to_module to_namedtuple to_padded_tensor to_pandas to_parquet to_pytree
+    to_store to_struct_array to_zarr type uint16 uint32 uint64 unflatten_keys
 """.split()
 """Members of tensordict's TensorClass that are not here; an error has advice for each."""

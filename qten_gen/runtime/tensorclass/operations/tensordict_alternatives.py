@@ -41,7 +41,6 @@ _NAMES: dict[str, str] = {
     "use .from_tensordict, then .apply": "cat_from_tensordict stack_from_tensordict",
     "use torch.cat([batch.x, batch.y])": "cat_tensors",
     "use torch.stack([batch.x, batch.y])": "stack_tensors",
-    "use torch.stack or torch.cat, or Batch.stack and Batch.cat": "pack",
     "keep objects of several shapes in a list": "lazy_stack maybe_dense_stack to_lazystack",
     "construct the class, or use .from_dict": "from_any",
     "use Batch.from_dict": "from_dict_instance",
@@ -63,9 +62,9 @@ _NAMES: dict[str, str] = {
         "to_zarr to_mds"
     ),
     "use .save, or .send to another process": "to_store",
-    "use .save, or pickle protocol 5, which keeps tensors out of band": "consolidate",
+    "use .pack to send an object, .save to keep it, or pickle protocol 5": "consolidate",
     "use .load": "from_consolidated",
-    "objects are never consolidated": "is_consolidated",
+    "whether tensors share a storage is seen from their memory": "is_consolidated",
     "use .memmap, .memmap_like or .save for the whole object": (
         "make_memmap make_memmap_from_storage make_memmap_from_tensor"
     ),
@@ -77,7 +76,7 @@ _NAMES: dict[str, str] = {
     "call a multiprocessing pool on .split, or load the object with a DataLoader": "map map_iter",
     "locks hold no references that torch.compile minds": "clear_refs_for_compile_",
 }
-"""Advice that ends the sentence `Batch has no attribute 'pack'; ...`, and the names that it is for."""
+"""Advice that ends the sentence `Batch has no attribute 'consolidate'; ...`, and the names that it is for."""
 
 INSTEAD = {name: advice for advice, names in _NAMES.items() for name in names.split()}
 """The advice by name."""

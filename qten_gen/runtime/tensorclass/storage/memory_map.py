@@ -16,6 +16,7 @@ from ..core.error_text import describe
 from ..core.locking import lock_
 from ..core.locks import nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
+from ..processes.packing import all_tensors
 from .files import MappedFile, absolute, file_of, mapped_file, remember
 from .loading import is_fake, load
 from .saving import SaveOptions, save
@@ -124,7 +125,7 @@ def _saved(self: T, prefix: PathLike | None, options: SaveOptions) -> T:
         made = save(self, folder, options._replace(copy_existing=True, temporary=True))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    for leaf in made._leaves():
+    for leaf in all_tensors(made):
         remember(leaf, MappedFile("", 0, 0, True))
     return lock_(made)
 
@@ -221,7 +222,7 @@ def is_memmap(self: Stored) -> bool:
 
 def _all_shared(self: Stored, file: Callable[[Tensor], MappedFile | None]) -> bool:
     """True if writes to every tensor reach a file, the one that `file` finds."""
-    found = [file(leaf) for leaf in self._leaves()]
+    found = [file(leaf) for leaf in all_tensors(self)]
     return bool(found) and all(each is not None and each.shared for each in found)
 
 
