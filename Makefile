@@ -61,7 +61,6 @@ NOT_IN_2_6 := $(addprefix tests/, \
 	tensorclass/methods/test_fast_paths.py::test_an_index_of_many_positions_is_compiled_without_a_break \
 	declaring/test_ways_to_start.py::test_classes_of_a_script_reach_other_processes_through_cloudpickle \
 	module/test_dispatch_functional.py::test_every_hook_runs_around_a_handler \
-	module/test_compositions.py::test_a_tower_can_be_exported \
 	module/test_virtual_anything.py::test_in_functional_transforms)
 
 # Without it pyright asks the network whether it is the newest.
@@ -71,8 +70,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # What takes long, by file and folder: `make test` leaves it out and `make test-long` runs it, so that each test is in one of the two.
 LONG := $(addprefix tests/,devices fuzz large_models \
 	cli/test_faults.py cli/test_incremental.py cli/test_run_laws.py editor/test_jedi.py project/test_partitions.py \
-	module/torch_tools tensorclass/processes tensorclass/torch_tools \
-	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
+	life_cycles/test_four_processes.py module/torch_tools tensorclass/processes tensorclass/torch_tools \
+	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py tensorclass/ragged/test_compiled.py \
 	tensorclass/storage/test_concurrent_saves.py tensorclass/storage/test_faults.py \
 	tools/stubs/test_types.py pages/test_long_pages.py \
 	$(addprefix typing/,test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py test_stubtest.py test_torch_layers.py) \
@@ -108,7 +107,7 @@ architectures: $(INSTALLED)
 	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/python -m pip install --quiet $(TORCH) $(LIBRARIES)
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
-	$(PYTEST) tests/architectures tests/module/torch_tools/test_loops.py
+	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_steps.py
 
 editors: $(INSTALLED)
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory vscode; \
@@ -206,14 +205,13 @@ generate: $(INSTALLED)
 	$(BIN)/python -m templates.rules_page codes > qten_gen/common/diagnostic_codes.py
 	$(BIN)/python -m templates.settings_schema > docs/settings.schema.json
 	names="$$($(BIN)/python -m templates.operation_names)" && echo "$$names" > qten_gen/common/operation_names.py
-	for file in arithmetic arranging copying operators reductions; do \
+	for file in arranging copying numbers operators; do \
 		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
 	for file in fields writing conversion interop storage processes; do \
 		$(BIN)/python -m templates.members $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
 	$(BIN)/python -m templates.operations_page > docs/operations.md
-	$(BIN)/python -m templates.from_tensordict_page > docs/from-tensordict.md
 
 peers: $(INSTALLED)
 	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'

@@ -50,6 +50,7 @@ _HOMES = {
     "nograd_tensors": "runtime.qten_style.module",
     "param": "runtime.declaring.fields",
     "partition": "runtime.module.parameter_selection",
+    "retie": "runtime.module.ties_and_dtypes",
     "select": "runtime.module.parameter_selection",
     "sequential": "runtime.declaring.children",
     "submodule": "runtime.declaring.children",

@@ -27,7 +27,6 @@ FILES = {
         "methods.assignment",
         "methods.joining",
         "core.locking",
-        "methods.reshaping",
     ),
     "conversion": (
         "methods.moving",

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from textwrap import fill
 
 from qten_gen.runtime.tensorclass.operations.table import OPERATIONS, methods
-from qten_gen.runtime.tensorclass.operations.tensordict_alternatives import INSTEAD
 
 
 def text() -> str:
@@ -18,11 +17,6 @@ def text() -> str:
     lists = (
         ("METHODS", methods().keys() - on_class, "The methods of objects."),
         ("CLASS_METHODS", on_class, "The methods of the class: `Batch.stack`."),
-        (
-            "OF_TENSORDICT",
-            INSTEAD,
-            "Members of tensordict's TensorClass that are not here; an error has advice for each.",
-        ),
     )
     head = (
         '"""The names of the operations. Made of the table in `runtime/tensorclass/operations` by `make generate`."""\n'

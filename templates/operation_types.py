@@ -1,6 +1,6 @@
 """What checkers see of the table: the text of a file in `stubs/qten_gen_typing`.
 
-python -m templates.operation_types arithmetic > stubs/qten_gen_typing/arithmetic.pyi
+python -m templates.operation_types numbers > stubs/qten_gen_typing/numbers.pyi
 """
 
 from __future__ import annotations
@@ -20,20 +20,13 @@ _WIDTH = 120
 Signature: TypeAlias = tuple[tuple[str, ...], str]
 """The parameters and the result."""
 
-_NOT_REDUCED = "keepdim: bool = False", "*", "reduce: Literal[False] = False"
 _NEW = "dtype: torch.dtype | None = None", "device: DeviceLike = None", "requires_grad: bool = False"
 
 FORMS: dict[str, tuple[Signature, ...]] = {
     "reflected": ((("self", "other: Tensor | complex", "/"), "Self"),),
     "truth": (
-        (("self", "dim: None = None", *_NOT_REDUCED), "bool"),
-        (("self", 'dim: Dim | Sequence[Dim] | Literal["feature"]', *_NOT_REDUCED), "Self"),
-        (("self", "dim: Dims = None", "keepdim: bool = False", "*", "reduce: Literal[True]"), "Tensor"),
-    ),
-    "extremum": (
-        (("self", "dim: None = None", *_NOT_REDUCED), "Self"),
-        (("self", "dim: Dim", *_NOT_REDUCED), "ValuesAndIndices[Self]"),
-        (("self", "dim: Dim | None = None", "keepdim: bool = False", "*", "reduce: Literal[True]"), "Tensor"),
+        (("self", "dim: None = None", "keepdim: bool = False"), "bool"),
+        (("self", "dim: Dim | Sequence[Dim]", "keepdim: bool = False"), "Self"),
     ),
     "new": (
         (("self", "*size: int", *_NEW), "Self"),
@@ -44,8 +37,7 @@ FORMS: dict[str, tuple[Signature, ...]] = {
 
 FILES = {
     "operators": ("Operators",),
-    "arithmetic": ("Arithmetic", "Functions"),
-    "reductions": ("Reductions", "Along a batch dimension"),
+    "numbers": ("Arithmetic", "Reductions"),
     "arranging": ("Batch shape", "Put together and taken apart", "Some of the items", "New objects like another"),
     "copying": ("Dtypes", "Copies"),
 }
@@ -62,9 +54,6 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.sizes import Dim
-from qten_gen.runtime.tensorclass.methods.moving import CastFilter
-from qten_gen.runtime.tensorclass.operations.reduction_ops import Dims
-from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 """
 
@@ -149,15 +138,8 @@ def _signature(name: str, parameters: tuple[str, ...], result: str, end: str) ->
 
 
 def _read(method: Function, on_class: bool) -> tuple[Signature, ...]:
-    """The signatures of a method: of its overloads, where it has some. A reduction gives a tensor with `reduce`."""
-    found = tuple(_one(each, on_class) for each in get_overloads(method) or [method])
-    parameters, result = found[0]
-    if result != "Self | Tensor":
-        return found
-    return (
-        ((*parameters[:-1], "reduce: Literal[False] = False"), "Self"),
-        ((*parameters[:-1], "reduce: Literal[True]"), "Tensor"),
-    )
+    """The signatures of a method: of its overloads, where it has some."""
+    return tuple(_one(each, on_class) for each in get_overloads(method) or [method])
 
 
 def _one(method: Function, on_class: bool) -> Signature:

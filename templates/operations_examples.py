@@ -18,25 +18,17 @@ tensor([[11., 22.],
 True
 """,
     "Arithmetic": """\
->>> batch.add(batch, alpha=10).price
+>>> lifted(torch.add)(batch, batch, alpha=10).price
 tensor([[11., 22.],
         [33., 44.]])
->>> batch.clamp(2, 3).price
+>>> lifted(torch.clamp)(batch, 2, 3).price
 tensor([[2., 2.],
         [3., 3.]])
->>> batch.lerp(0.0, 0.5).price
-tensor([[0.5000, 1.0000],
-        [1.5000, 2.0000]])
 """,
     "Functions": """\
->>> batch.log1p().price
+>>> lifted(torch.log1p)(batch).price
 tensor([[0.6931, 1.0986],
         [1.3863, 1.6094]])
->>> batch.neg_().price
-tensor([[-1., -2.],
-        [-3., -4.]])
-""",
-    "Special functions": """\
 >>> lifted(torch.hypot)(batch, torch.tensor([0.0, 1.0])).price
 tensor([[1.0000, 2.2361],
         [3.0000, 4.1231]])
@@ -51,20 +43,20 @@ tensor([[1.5000, 2.0000],
 (True, False)
 """,
     "Reductions": """\
->>> batch.sum(0).price, batch.mean().price
+>>> lifted(torch.sum)(batch, 0).price, lifted(torch.mean)(batch).price
 (tensor([4., 6.]), tensor(2.5000))
->>> batch.sum((0, 1), keepdim=True).batch_size
+>>> lifted(torch.sum)(batch, (0, 1), keepdim=True).batch_size
 torch.Size([1, 1])
->>> batch.max(1).indices.price
+>>> lifted(torch.max)(batch, 1).indices.price
 tensor([1, 1])
->>> batch.sum(1, reduce=True)
-tensor([3., 7.])
+>>> (batch > 0).all()
+True
 """,
     "Along a batch dimension": """\
->>> batch.cumsum(0).price
+>>> lifted(torch.cumsum)(batch, 0).price
 tensor([[1., 2.],
         [4., 6.]])
->>> values, indices = batch.cummax(1)
+>>> values, indices = lifted(torch.cummax)(batch, 1)
 >>> indices.price
 tensor([[0, 1],
         [0, 1]])
@@ -85,15 +77,16 @@ tensor([[1., 2.],
     "Put together and taken apart": """\
 >>> Batch.stack([batch, batch]).batch_size
 torch.Size([2, 2, 2])
->>> [part.batch_size for part in batch.tensor_split([1], dim=1)]
+>>> [part.batch_size for part in batch.split(1, dim=1)]
 [torch.Size([2, 1]), torch.Size([2, 1])]
 """,
     "Some of the items": """\
 >>> batch.where(batch > 2, 0).price
 tensor([[0., 0.],
         [3., 4.]])
->>> batch.masked_select(torch.tensor([[True, False], [False, True]])).price
-tensor([1., 4.])
+>>> batch.masked_fill(torch.tensor([True, False]), 0).price
+tensor([[0., 2.],
+        [0., 4.]])
 >>> batch.gather(1, torch.tensor([[1], [0]])).price
 tensor([[2.],
         [3.]])

@@ -19,14 +19,15 @@ _INTRODUCTION = """\
 
 This page lists the tensor operations that work on a whole object. Each applies to every tensor of the object and of its nested
 objects. The result is a new object of the same class, with the static values of the first operand. A method with an underscore
-at the end, such as `batch.sin_()`, changes the tensors in place; a frozen object refuses it.
+at the end, such as `batch.fill_(0)`, changes the tensors in place; a frozen object refuses it.
 
-A `dim` is a batch dimension, given by position or by name. If torch refuses a tensor, the error names its field; an operation in
-place has changed the fields before that one by then.
+Functions of numbers are functions of torch, `torch.exp(batch)`, and no methods, so that fields can have their names. To type
+checkers such a call is an error, because torch's signatures take tensors: `lifted(torch.exp)(batch)` is the same call with types
+for objects. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where there is a method too,
+`torch.flip(batch, 0)` is `batch.flip(0)`.
 
-A function of torch with the name of a method does the same when it runs: `torch.exp(batch)` is `batch.exp()`. To type checkers it
-is an error, because torch's signatures take tensors. Call the method; for a function without one, `lifted(torch.hypot)(a, b)` is
-typed. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same.
+A `dim` is a batch dimension, given by position and, in methods, by name. If torch refuses a tensor, the error names its field; an
+operation in place has changed the fields before that one by then.
 
 An operation does to the batch dimensions what torch's documentation says of the dimensions of a tensor, but for `pad`, which
 begins with the first of them. `help(Batch.pad)` says it in a line.

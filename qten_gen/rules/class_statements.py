@@ -26,7 +26,7 @@ _WITHOUT_HOOK = ("abc", "builtins", "qten_gen", "torch", "typing", "typing_exten
 """Packages with no class whose `__init_subclass__` takes keywords."""
 
 _OF_TENSORDICT = {
-    "cast_filter": "pass it to .to, .float() and the like, or override those",
+    "cast_filter": "override .to, .float() and the like",
     "kw_only": "write field(kw_only=True) for each field",
     "skip_post_init_on_rebuild": "leave it out; __post_init__ runs in the constructor only",
 }

@@ -33,7 +33,7 @@ from .rule_input import Problem, RuleContext
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""
 
-FREE = frozenset({"accepts", "data", "depth"})
+FREE = frozenset({"data"})
 """Public members of `TensorClass` whose place a field may take, because batches often have a field of that name."""
 
 _OPERATIONS = frozenset(name for name in (*METHODS, *CLASS_METHODS) if not name.startswith("__"))
@@ -43,14 +43,12 @@ TENSORCLASS = (
     | _OPERATIONS
     | frozenset(
         """
-    all_gather apply auto_batch_size_ auto_device_ backward batch_dims broadcast clear_device_ copy copy_ copy_at_
-    cpu cuda dim dtype dumps exclude from_dataclass from_dict from_namedtuple from_numpy from_tensordict get get_at
-    grad is_contiguous is_cpu is_cuda is_empty is_floating_point is_locked is_memmap is_meta is_shared items keys
-    load load_ load_memmap load_memmap_ load_safetensors load_state_dict lock_ memmap
-    memmap_ memmap_like memmap_refresh_ named_apply ndim numel numpy param_count pin_memory pop record_stream recv
-    refine_names rename rename_ replace requires_grad requires_grad_ save save_safetensors saved_path select send
-    set set_ set_at_ setdefault shape share_memory_ size sorted_keys state_dict to to_dict to_tensordict tolist
-    unlock_ update update_ update_at_ values vmap vmap_dims zero_grad
+    all_gather apply auto_batch_size_ batch_dims broadcast clear_device_ copy copy_ cpu cuda dim dumps exclude
+    from_dataclass from_dict from_namedtuple from_numpy from_tensordict get grad is_empty is_locked is_memmap
+    is_shared items keys load load_ load_memmap load_memmap_ load_safetensors load_state_dict lock_ memmap memmap_
+    memmap_like memmap_refresh_ named_apply ndim numel numpy pin_memory pop record_stream recv replace requires_grad
+    requires_grad_ save save_safetensors saved_path select send set set_ setdefault shape share_memory_ state_dict
+    to to_dict to_tensordict tolist unlock_ update update_ vmap vmap_dims zero_grad
         """.split()
     )
 )
@@ -75,10 +73,10 @@ arguments, and those that generated code or loading a state dict depends on."""
 def reserved_name(context: RuleContext) -> Iterator[Problem]:
     """A field has the name of an attribute that every TensorClass or Module has.
 
-    The field would hide the attribute: with a field `values`, `batch.values()` would call a tensor, and with a config field
+    The field would hide the attribute: with a field `keys`, `batch.keys()` would call a tensor, and with a config field
     `train`, both `module.train()` and `module.eval()` would raise TypeError.
 
-    A field of a TensorClass can be called `data` or `depth`, and takes the place of the attribute. With the flag `shadow`, it
+    A field of a TensorClass can be called `data`, and takes the place of the attribute. With the flag `shadow`, it
     can have the name of any method. The names `batch_size`, `device`, `names` and `lock` stay reserved, because they are
     arguments of every constructor.
 
@@ -96,8 +94,8 @@ def reserved_name(context: RuleContext) -> Iterator[Problem]:
 
      class Batch(TensorClass):
          tokens: Tensor
-    -    values: Tensor
-    -    ^^^^^^
+    -    keys: Tensor
+    -    ^^^^
     +    scores: Tensor
     """
     declaration = context.declaration

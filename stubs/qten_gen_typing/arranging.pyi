@@ -6,7 +6,6 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.sizes import Dim
-from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 
 class Arranging:
     """Made of the table in `qten_gen.runtime.tensorclass.operations`, by `make generate`."""
@@ -35,13 +34,7 @@ class Arranging:
         """Put the batch dimensions in another order."""
     def transpose(self, dim0: Dim, dim1: Dim) -> Self:
         """Exchange two batch dimensions."""
-    def swapaxes(self, axis0: Dim, axis1: Dim) -> Self:
-        """`transpose` under another name."""
-    def swapdims(self, axis0: Dim, axis1: Dim) -> Self:
-        """`transpose` under another name."""
     def movedim(self, source: Dim | Sequence[Dim], destination: int | Sequence[int]) -> Self:
-        """Move batch dimensions to other places; the others keep their order."""
-    def moveaxis(self, source: Dim | Sequence[Dim], destination: int | Sequence[int]) -> Self:
         """Move batch dimensions to other places; the others keep their order."""
     def squeeze(self, dim: Dim | Sequence[Dim] | None = None) -> Self:
         """Drop batch dimensions of size 1: one, several or all of them. A dimension of another size stays."""
@@ -53,28 +46,12 @@ class Arranging:
     @overload
     def expand(self, shape: Sequence[int], /) -> Self:
         """Repeat batch dimensions of size 1, and add some in front, without copying; -1 keeps a size."""
-    def expand_as(self, other: TensorClass | Tensor) -> Self:
-        """`expand` to the batch size of another object, or to the shape of a tensor."""
-    def broadcast_to(self, size: Sequence[int]) -> Self:
-        """`expand` under the name of `torch.broadcast_to`."""
-    def atleast_1d(self) -> Self:
-        """The object with a batch dimension of size 1 where it has none, as a view."""
-    def atleast_2d(self) -> Self:
-        """The object with at least two batch dimensions: new ones in front."""
-    def atleast_3d(self) -> Self:
-        """The object with at least three batch dimensions: one new one behind the others, more in front."""
     @overload
     def repeat(self, *repeats: int) -> Self:
         """Copies of the batch along every batch dimension; more numbers than dimensions add dimensions in front."""
     @overload
     def repeat(self, repeats: Sequence[int], /) -> Self:
         """Copies of the batch along every batch dimension; more numbers than dimensions add dimensions in front."""
-    @overload
-    def tile(self, *dims: int) -> Self:
-        """`repeat` that takes fewer numbers than batch dimensions: they are for the last ones."""
-    @overload
-    def tile(self, dims: Sequence[int], /) -> Self:
-        """`repeat` that takes fewer numbers than batch dimensions: they are for the last ones."""
     def repeat_interleave(
         self, repeats: int | Tensor, dim: Dim | None = None, *, output_size: int | None = None
     ) -> Self:
@@ -87,12 +64,6 @@ class Arranging:
     @overload
     def flip(self, dims: Sequence[Dim], /) -> Self:
         """The items in the opposite order along batch dimensions."""
-    def fliplr(self) -> Self:
-        """`flip` along the second batch dimension."""
-    def flipud(self) -> Self:
-        """`flip` along the first batch dimension."""
-    def rot90(self, k: int = 1, dims: Sequence[Dim] = (0, 1)) -> Self:
-        """The plane of two batch dimensions turned by `k` quarters, from the first towards the second."""
     def pad(self, pad_size: Sequence[int], value: float = 0.0) -> Self:
         """Items of `value` before and after the batch, for the first batch dimension, then for the second, and so on."""
     @classmethod
@@ -107,18 +78,12 @@ class Arranging:
         """At most `chunks` pieces of one size, the last one perhaps smaller."""
     def unbind(self, dim: Dim = 0) -> tuple[Self, ...]:
         """The items along a batch dimension, without that dimension."""
-    def tensor_split(self, indices_or_sections: int | Sequence[int] | Tensor, dim: Dim = 0) -> tuple[Self, ...]:
-        """Pieces along a batch dimension: so many, of sizes that differ by at most 1, or cut at the given positions."""
-    def narrow(self, dim: Dim, start: int, length: int) -> Self:
-        """`length` items from `start` on along a batch dimension, without copying."""
-    def gather(self, dim: Dim, index: Self | Tensor) -> Self:
+    def gather(self, dim: Dim, index: Tensor) -> Self:
         """The items at the positions `index` along a batch dimension; the result has the batch size of `index`'s shape."""
-    def masked_select(self, mask: Tensor) -> Self:
-        """The items where a mask over the batch dimensions is true, in one row: `batch[mask]`."""
     def masked_fill(self, mask: Self | Tensor, value: float) -> Self:
         """Another value where the mask is true."""
     def masked_fill_(self, mask: Self | Tensor, value: float) -> Self:
-        """`masked_fill`, in place."""
+        """Write a number where the mask is true; it broadcasts over the batch size, or is an object of bool tensors."""
     def where(self, condition: Self | Tensor, other: Self | Tensor | complex) -> Self:
         """The object where the condition is true, another operand elsewhere."""
     @overload

@@ -9,7 +9,6 @@ from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.sizes import Dim
 from qten_gen.runtime.tensorclass.core.stored import Stored
 from qten_gen.runtime.tensorclass.methods.applying import ApplyOptions
-from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
 
@@ -42,33 +41,12 @@ class Conversion(Stored):
         dtype: torch.dtype | None = None,
         non_blocking: bool = False,
         *,
-        batch_size: int | Sequence[int] | None = None,
-        cast_filter: CastFilter | None = None,
-        inplace: bool = False,
         copy: bool = False,
     ) -> T: ...
     @overload
-    def to(
-        self: T,
-        dtype: torch.dtype,
-        non_blocking: bool = False,
-        *,
-        batch_size: int | Sequence[int] | None = None,
-        cast_filter: CastFilter | None = None,
-        inplace: bool = False,
-        copy: bool = False,
-    ) -> T: ...
+    def to(self: T, dtype: torch.dtype, non_blocking: bool = False, *, copy: bool = False) -> T: ...
     @overload
-    def to(
-        self: T,
-        other: Tensor | Stored,
-        non_blocking: bool = False,
-        *,
-        batch_size: int | Sequence[int] | None = None,
-        cast_filter: CastFilter | None = None,
-        inplace: bool = False,
-        copy: bool = False,
-    ) -> T:
+    def to(self: T, other: Tensor | Stored, non_blocking: bool = False, *, copy: bool = False) -> T:
         """A new object on a device, or with another dtype, or with both of another tensor. Tensors that fit already are shared.
 
         A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
@@ -78,24 +56,16 @@ class Conversion(Stored):
         >>> half = batch.to("meta", torch.bfloat16)
         >>> half.tokens.dtype, half.mask.dtype, half.device
         (torch.bfloat16, torch.bool, device(type='meta'))
-        >>> batch.to(torch.bfloat16, cast_filter=lambda key, tensor: key[-1] != "tokens").mask.dtype
-        torch.bfloat16
 
         Args:
             device: Where all tensors go.
             dtype: What the tensors are cast to.
             other: A tensor whose device and dtype are taken, or an object whose device is.
             non_blocking: Do not wait for the copies.
-            batch_size: The batch size of the result, which all tensors have to start with.
-            cast_filter: Tells which tensors are cast; then any dtype will do. A function of two arguments also gets the key.
-            inplace: Change this object, and return it. Tensors and nested objects are exchanged for others.
             copy: Copy tensors that fit already too, so that the result shares none with this object.
 
         Raises:
-            TypeError: the dtype is neither floating point nor complex, and there is no `cast_filter`.
-            ValueError: a tensor does not start with the batch size.
-            RuntimeError: with `inplace`, the object is locked.
-            FrozenInstanceError: with `inplace`, it is frozen.
+            TypeError: the dtype is neither floating point nor complex.
         """
     def cpu(self: T, *, non_blocking: bool = False) -> T:
         """The object in main memory; shapes and dtypes stay.

@@ -2,7 +2,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
 from qten_gen.runtime.tensorclass.core.lookup import Key
-from qten_gen.runtime.tensorclass.core.sizes import Index
 from qten_gen.runtime.tensorclass.core.stored import Stored
 
 T = TypeVar("T", bound="Fields")
@@ -23,23 +22,6 @@ class Fields(Stored):
         Raises:
             KeyError: there is no such field and no default.
             TypeError: `key` is neither a name nor a tuple of names.
-        """
-    def get_at(self, key: Key, index: Index, default: object = ...) -> Any:
-        """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
-
-        Of a tensor of shape `[*batch, *event]` it is one of shape `[*indexed, *event]`, with the same dtype and device.
-
-        >>> Batch(torch.arange(4), batch_size=4).get_at("tokens", slice(2))
-        tensor([0, 1])
-
-        Args:
-            key: The name of a field, or a tuple of names that leads into nested objects.
-            index: As in `batch[index]`. It does not reach beyond the batch dimensions.
-            default: Returned where `get` returns it.
-
-        Raises:
-            KeyError: there is no such field and no default.
-            IndexError: the index is out of range or reaches beyond the batch dimensions.
         """
     def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
         """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
@@ -126,12 +108,6 @@ class Fields(Stored):
             leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object. With
                 `include_nested`, each tensor of a dict or list in place of the field, with its key or position as the last name.
             sort: In alphabetical order.
-        """
-    def values(self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False) -> tuple[Any, ...]:
-        """The values of the fields, None and static ones included; the arguments are as in `keys`.
-
-        >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
-        (tensor([0, 1, 2, 3]),)
         """
     @overload
     def items(

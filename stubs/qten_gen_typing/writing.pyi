@@ -1,5 +1,5 @@
 from collections.abc import Iterator, Mapping, Sequence
-from types import EllipsisType, TracebackType
+from types import TracebackType
 from typing import TypeVar, overload
 
 from torch import Tensor
@@ -26,26 +26,6 @@ class Writing(Stored):
             KeyError: there is no such field.
             TypeError: the field is static, or the value is not a tensor.
             ValueError: the field is None, or the shapes differ.
-            FrozenInstanceError: the object is frozen.
-        """
-    def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool = False) -> T:
-        """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
-
-        A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
-        dimensions. A PerItem field takes one Python value for each of the items.
-
-        >>> batch = Batch(torch.zeros(3, 2), batch_size=3)
-        >>> batch.set_at_("tokens", torch.tensor([1.0, 2.0]), slice(1, None)).tokens.tolist()
-        [[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]]
-
-        Args:
-            non_blocking: Do not wait for the copy to another device.
-
-        Raises:
-            KeyError: there is no such field.
-            TypeError: the field is static, or the value is not a tensor.
-            ValueError: the field is None or Unbatched, or the shapes do not fit.
-            IndexError: the index is out of range or reaches beyond the batch dimensions.
             FrozenInstanceError: the object is frozen.
         """
     @overload
@@ -87,38 +67,6 @@ class Writing(Stored):
             ValueError: a field is None, or shapes differ.
             FrozenInstanceError: the object is frozen.
         """
-    @overload
-    def update_at_(
-        self: T,
-        values: Mapping[str, object] | T,
-        index: Index,
-        *,
-        non_blocking: bool = False,
-        keys_to_update: Sequence[Key] | None = None,
-    ) -> T: ...
-    @overload
-    def update_at_(
-        self: T,
-        values: Mapping[Key, object],
-        index: Index,
-        *,
-        non_blocking: bool = False,
-        keys_to_update: Sequence[Key] | None = None,
-    ) -> T:
-        """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
-
-        Where one of the values does not fit, the fields before it are written already.
-
-        >>> Batch(torch.zeros(3), batch_size=3).update_at_({"tokens": 5.0}, 0).tokens
-        tensor([5., 0., 0.])
-
-        Raises:
-            KeyError: there is no such field; nothing is written then.
-            TypeError: a field is static, or a value is not a tensor.
-            ValueError: a field is None or Unbatched, or the shapes do not fit.
-            IndexError: the index is out of range or reaches beyond the batch dimensions.
-            FrozenInstanceError: the object is frozen.
-        """
     def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         """Write the tensors of another object of the class into the tensors here; shapes and static values have to be the same.
 
@@ -131,20 +79,6 @@ class Writing(Stored):
         Raises:
             TypeError: it is of another class.
             ValueError: shapes or static values differ, or a field is None in one of them.
-            FrozenInstanceError: the object is frozen.
-        """
-    def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False) -> T:
-        """`batch[index] = source`, as a method.
-
-        >>> batch = Batch(torch.zeros(3), batch_size=3)
-        >>> batch.copy_at_(Batch(torch.ones(2), batch_size=2), slice(2)).tokens
-        tensor([1., 1., 0.])
-
-        Args:
-            non_blocking: Do not wait for copies to the device of the object, where it has one.
-
-        Raises:
-            ValueError: the batch sizes do not fit, or a static field differs.
             FrozenInstanceError: the object is frozen.
         """
     def __getitem__(self: T, index: Index) -> T:
@@ -229,33 +163,3 @@ class Writing(Stored):
         self, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """End a `with` statement: the object is locked, or not, as it was before."""
-    def refine_names(self: T, *names: str | EllipsisType | None) -> T:
-        """The object with names for dimensions that have none; an ellipsis stands for the dimensions between. Tensors are not copied.
-
-        >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).refine_names("time", ...).names
-        ('time', None)
-
-        Raises:
-            ValueError: a dimension has another name already, or there is not one name for each dimension.
-        """
-    def rename(self: T, *names: str | None, **changes: str) -> T:
-        """The object with other names: all of them in order, or some by their old name; None alone takes all away.
-
-        >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3], names=["time", "row"])
-        >>> batch.rename(time="step").names, batch.rename(None).names
-        (('step', 'row'), (None, None))
-
-        Raises:
-            ValueError: no dimension has that name, or there is not one name for each dimension.
-        """
-    def rename_(self: T, *names: str | None, **changes: str) -> T:
-        """`rename` in place.
-
-        >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).rename_("time", "row").names
-        ('time', 'row')
-
-        Raises:
-            ValueError: no dimension has that name, or there is not one name for each dimension.
-            RuntimeError: the object is locked.
-            FrozenInstanceError: it is frozen.
-        """

@@ -13,7 +13,6 @@ from qten_gen.runtime.declaring.declared_class import DeclaredClass
 from qten_gen.runtime.declaring.metaclass import DeclarationMeta
 from qten_gen.runtime.module.metaclass import ModuleMeta
 from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
-from qten_gen.runtime.tensorclass.operations.binding import Absent
 
 from .imports import PACKAGE, REPOSITORY, imports, sources
 
@@ -73,7 +72,7 @@ def test_the_private_names_are_those_that_classes_have() -> None:
         *re.findall(r"""["'](_\w+) = """, emitted),
     }
     members = [item for cls in qten_gen.TensorClass.__mro__[:-1] for item in vars(cls).items()]
-    inherited = {name for name, value in members if not isinstance(value, Absent)}  # a slot stands in front of that
+    inherited = {name for name, _ in members}
     metaclass = {name for meta in (DeclaredClass, TensorClassMeta) for name in annotated(meta)}
     private = {name for name in generated | inherited | metaclass if re.fullmatch(r"_[a-z]\w*", name)}
     assert private == PRIVATE_NAMES

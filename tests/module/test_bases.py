@@ -1,8 +1,11 @@
-"""Modules with bases and methods that other libraries and their users bring: protocols, LightningModule, `__getattr__`."""
+"""Bases and methods that other libraries and their users bring: protocols, LightningModule, `__getattr__`, `nn.Linear` first."""
 
 from __future__ import annotations
 
 import copy
+import pickle
+import typing
+from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import pytest
@@ -153,3 +156,142 @@ def test_a_getattr_of_the_class_is_not_asked_for_its_fields() -> None:
     assert twin.to(torch.float64).weight.dtype == torch.float64
     with pytest.raises(AttributeError, match="'Loss' object has no attribute 'missing'"):
         _ = net.missing
+
+
+Made = Callable[[], nn.Module]
+
+
+class PlainBase(nn.Module):
+    def doubled(self) -> int:
+        return 2
+
+
+class Base(Module):
+    def doubled(self) -> int:
+        return 2
+
+
+class PlainOwn(nn.Linear, PlainBase):
+    def __init__(self, dim: int) -> None:
+        super().__init__(dim, 2 * dim)
+        self.gain = nn.Parameter(torch.randn(dim))
+
+
+class Own(nn.Linear, Base):
+    def __init__(self, dim: int) -> None:
+        super().__init__(dim, 2 * dim)
+        self.gain = nn.Parameter(torch.randn(dim))
+
+
+class PlainKept(nn.Linear, PlainBase): ...
+
+
+class Kept(nn.Linear, Base, init=False): ...
+
+
+class PlainList(nn.ModuleList, PlainBase): ...  # pyright: ignore[reportIncompatibleVariableOverride] # torch's own
+
+
+class List(nn.ModuleList, Base, init=False): ...  # pyright: ignore[reportIncompatibleVariableOverride] # torch's own
+
+
+class PlainBelow(PlainOwn):
+    pass
+
+
+class Below(Own, init=False):
+    pass
+
+
+CASES: list[tuple[Made, Made]] = [
+    (lambda: PlainOwn(3), lambda: Own(3)),
+    (lambda: PlainKept(3, 4, bias=False), lambda: Kept(3, 4, bias=False)),
+    (lambda: PlainList([nn.Linear(2, 2)]), lambda: List([nn.Linear(2, 2)])),
+    (lambda: PlainBelow(3), lambda: Below(3)),
+]
+
+
+@pytest.mark.parametrize(("plain", "declared"), CASES, ids=["own", "kept", "list", "below"])
+def test_it_is_constructed_as_the_plain_one(plain: Made, declared: Made) -> None:
+    torch.manual_seed(0)
+    expected, draw = plain(), torch.rand(1)
+    torch.manual_seed(0)
+    module, drawn = declared(), torch.rand(1)
+
+    assert drawn == draw
+    for each in (module, copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+        assert list(each.state_dict()) == list(expected.state_dict())
+        assert all(map(torch.equal, each.state_dict().values(), expected.state_dict().values()))
+        assert each.doubled() == 2  # type: ignore[operator] # the attribute of any module
+
+
+class Cooperative(nn.Module):
+    """Passes on what it gets, as LightningModule does."""
+
+    def __init__(self, *args: object, **keywords: object) -> None:
+        super().__init__(*args, **keywords)
+        self.seen = [name for name, _ in self.named_parameters()]
+
+
+class Wide(Module):
+    width: int
+    weight: nn.Parameter = param("width", initializer=nn.init.ones_)
+
+
+class Taught(Cooperative, Wide):
+    """Without fields of its own."""
+
+
+class Deep(Cooperative, Wide):
+    depth: int
+    bias: nn.Parameter = param("depth", initializer=nn.init.zeros_)
+
+    def forward(self) -> Tensor:
+        return self.weight.sum() + self.bias.sum()
+
+
+class Deeper(Deep):
+    """Below a class that has both."""
+
+
+def test_fields_of_the_declared_base_are_registered_once_behind_the_library() -> None:
+    assert (Taught(3).seen, list(Taught(3).state_dict())) == ([], ["weight"])
+    for cls in (Deep, Deeper):
+        module = cls(3, depth=2)
+        assert (module.seen, list(module.state_dict()), module.width, module.depth) == ([], ["weight", "bias"], 3, 2)
+        assert module() == 3
+
+
+LOOKED_FOR = frozenset(
+    """
+    active_adapter active_adapters base_model config floating_point_ops generation_config get_input_embeddings
+    get_output_embeddings gradient_checkpointing_enable hf_device_map hf_quantizer is_gradient_checkpointing is_loaded_in_4bit
+    is_loaded_in_8bit is_parallelizable is_quantized main_input_name model_parallel name_or_path peft_config
+    prepare_inputs_for_generation push_to_hub quantization_method save_pretrained supports_gradient_checkpointing tie_weights
+    trainer warnings_issued
+    """.split()
+)
+"""What peft, transformers, accelerate, diffusers and Lightning ask of a model with `hasattr` or `getattr`."""
+
+
+class Scaled(Module):
+    dim: int
+    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+
+
+def test_module_adds_no_name_that_libraries_look_for() -> None:
+    assert {name for name in LOOKED_FOR if hasattr(Scaled(2), name)} == set()
+
+
+def test_a_declared_module_has_no_configuration_for_a_library_that_asks_for_one() -> None:
+    assert getattr(Scaled(2), "config", {"model_type": "custom"}) == {"model_type": "custom"}
+    assert Scaled(2).get_config() == {"dim": 2}
+
+
+def test_the_annotations_of_a_class_can_be_evaluated() -> None:
+    """transformers does so in `__init_subclass__` of its models."""
+
+    class Sized(Module):
+        dim: int
+
+    assert typing.get_type_hints(Sized)["dim"] is int

@@ -1,17 +1,26 @@
-"""The generated constructor: arguments, registration, initialisation, device and dtype."""
+"""The generated constructor: arguments, configuration, inherited fields, and what `help()` says of it."""
 
 from __future__ import annotations
 
 import copy
+import inspect
+import json
 import pickle
+from abc import ABC, abstractmethod
+from importlib import import_module
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from qten_gen import DeclarationError, Module, param, rules, submodule
+from qten_gen import DeclarationError, Module, buffer, field, param, rules, submodule, virtual
+from qten_gen.emit.module import init_doc
+from qten_gen.model import ModuleDecl
 from qten_gen.read.module import read
+from tests.emit.declared import linked
+from tests.generated_sources import generated_sources
 from tests.linking import link
+from tests.sources.kinds.modules import Nested, Sizes
 
 from .declared import Block
 
@@ -97,3 +106,119 @@ def test_a_specifier_without_annotation_is_refused_by_command_and_class_statemen
     with pytest.raises(DeclarationError) as caught:
         exec(compile(text, "<model>", "exec"), {"__name__": "unannotated_model"})
     assert said == [(item.code, item.help) for item in caught.value.findings] == [("QG201", help)]
+
+
+class Configured(Module):
+    dim: int
+    names: list[str] = field(default_factory=list)
+    eps: float = field(default=1e-6, kw_only=True)
+    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+
+
+def test_config_holds_the_constructor_arguments_in_order() -> None:
+    assert list(Configured(3, eps=0.5).get_config().items()) == [("dim", 3), ("names", []), ("eps", 0.5)]
+
+
+def test_a_config_goes_through_json() -> None:
+    text = json.dumps(Configured(3, ["a"]).get_config())
+
+    assert Configured.from_config(json.loads(text)).get_config() == {"dim": 3, "names": ["a"], "eps": 1e-6}
+
+
+def test_an_unknown_argument_is_an_error_that_names_it() -> None:
+    with pytest.raises(TypeError, match="dims"):
+        Configured.from_config({"dims": 3})
+
+
+def test_field_refuses_a_default_and_a_factory_together() -> None:
+    with pytest.raises(TypeError, match="takes default= or default_factory=, not both"):
+        field(default=1, default_factory=int)  # type: ignore[call-overload] # what the test is about
+
+
+class Base(Module):
+    rows: int
+    weight: nn.Parameter = param("rows", initializer=nn.init.ones_)
+    count: Tensor = buffer(initializer=nn.init.zeros_)
+
+    @virtual(cached=True)
+    def doubled_rows(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.full((2,), 2 * self.rows, dtype=dtype, device=device)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+class Wide(Base):
+    cols: int = 3
+    bias: nn.Parameter = param("rows*cols", initializer=nn.init.zeros_)
+    norm: nn.LayerNorm = submodule(nn.LayerNorm, "cols")
+
+
+class Negative(Base):
+    weight: nn.Parameter = param("rows", 2, initializer=lambda tensor: tensor.fill_(-1))
+
+
+def test_inherited_attributes_are_read_as_in_the_parent() -> None:
+    wide = Wide(2, dtype=torch.float64)
+    assert wide.weight is dict(wide.named_parameters())["weight"]
+    assert wide.doubled_rows.tolist() == [4, 4]
+    assert wide.doubled_rows.dtype is torch.float64
+
+
+def test_a_field_can_be_overridden() -> None:
+    negative = Negative(3)
+    assert negative.weight.shape == (3, 2)
+    assert negative.weight.eq(-1).all()
+    assert Base(3).weight.eq(1).all()
+
+
+def test_an_abstract_base_cannot_be_constructed() -> None:
+    class Abstract(Module, ABC):
+        rows: int
+
+        @abstractmethod
+        def forward(self, x: Tensor) -> Tensor: ...
+
+    class Concrete(Abstract):
+        cols: int = 2
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.cols
+
+    with pytest.raises(TypeError, match="abstract"):
+        Abstract(1)  # type: ignore[abstract] # pyright: ignore[reportAbstractUsage] # what the test is about
+    assert torch.equal(Concrete(1)(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_abstract_methods_keep_a_module_from_being_constructed_without_an_abc_too() -> None:
+    class Passing(Module):
+        @abstractmethod
+        def update(self, x: Tensor) -> Tensor: ...
+
+    with pytest.raises(TypeError, match="abstract.* update"):
+        Passing()  # type: ignore[abstract] # pyright: ignore[reportAbstractUsage] # what the test is about
+
+
+def test_the_constructor_says_its_arguments() -> None:
+    said = inspect.getdoc(Sizes.__init__) or ""
+    assert said.startswith("Construct the module on a device, its floating point tensors with a dtype;")
+
+
+def test_an_argument_has_the_docstring_of_its_field() -> None:
+    text = 'class Net(Module):\n    dim: int\n    """How wide.\n\n    Of all rows."""\n    depth: int\n'
+    (file,) = linked(shop__model=text).values()
+    (declaration,) = file.declarations
+    assert isinstance(declaration, ModuleDecl)
+    assert init_doc(declaration).endswith("\n\nArgs:\n    dim: How wide.\n\n        Of all rows.")
+
+
+def test_a_field_says_its_shape() -> None:
+    assert inspect.getdoc(Sizes.steps) == "Buffer of shape `(rows,)`."
+    assert inspect.getdoc(Sizes.scalar) == "Parameter of shape `()`."
+    assert inspect.getdoc(Nested.norm) == "`nn.LayerNorm`."
+
+
+def test_a_field_of_a_generated_class_says_what_its_docstring_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(generated_sources())
+    generated = import_module("kinds.modules")
+    assert inspect.getdoc(generated.Sizes.steps) == "How often each row was seen.\n\nBuffer of shape `(rows,)`."

@@ -1,14 +1,21 @@
-"""What `Functional` promises beyond one look-up: inheritance, late registrations, threads, words of errors."""
+"""Which handler of a `Functional` runs: the rule written out, inheritance, late registrations, words of errors."""
 
 from __future__ import annotations
 
-import threading
+import functools
+import itertools
+import operator
 import weakref
-from collections.abc import Callable
+from abc import ABC
+from collections.abc import Callable, Mapping
+from numbers import Number
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 from unittest.mock import Mock, create_autospec
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from qten_gen import Functional, Module, param
@@ -31,13 +38,9 @@ def functional(*bases: type[Functional]) -> type[Functional]:
     return Name
 
 
-def says(word: str) -> Callable[[object, object], str]:
+def says(word: object) -> Callable[[object, object], object]:
     """A handler that tells which one it is."""
-
-    def handler(functional: object, obj: object) -> str:
-        return word
-
-    return handler
+    return lambda functional, obj: word
 
 
 def test_register_gives_the_handler_back() -> None:
@@ -125,24 +128,6 @@ def test_applicable_types_are_in_the_order_of_registration() -> None:
     assert functional(name).get_applicable_types() == ()
 
 
-def test_threads_that_register_at_once_lose_nothing() -> None:
-    name = functional()
-    types = [type(f"T{number}", (), {}) for number in range(60)]
-    start = threading.Barrier(6)
-
-    def register(part: int) -> None:
-        start.wait()
-        for obj_type in types[part::6]:
-            name.register(obj_type)(says(obj_type.__name__))
-
-    threads = [threading.Thread(target=register, args=(part,)) for part in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [name()(obj_type()) for obj_type in types] == [obj_type.__name__ for obj_type in types]
-
-
 class Linear(Module):
     size: int
     weight: nn.Parameter = param("size", initializer=nn.init.ones_)
@@ -193,3 +178,155 @@ def test_a_functional_that_is_called_by_super_has_its_own_handlers() -> None:
     Count.register(Shape)(says("count"))
     Noted.register(Shape)(says("noted"))
     assert (Count()(Shape()), Noted()(Shape())) == ("count", "noted")
+
+
+@runtime_checkable
+class Closes(Protocol):
+    def close(self) -> None: ...
+
+
+class World(NamedTuple):
+    """Classes of objects, functional classes, and what is registered: a number for the owner, one for each type."""
+
+    objects: list[type]
+    owners: list[type[Functional]]
+    registered: list[tuple[int, list[int]]]
+
+
+def derived(draw: st.DrawFn, made: list[type], root: type, namespace: dict[str, Any]) -> type:
+    """A class with some of the classes as bases; fewer where they have no common order."""
+    bases = draw(st.lists(st.sampled_from(made), unique=True, max_size=3)) if made else []
+    while True:
+        try:
+            return type(root)(f"C{len(made)}", tuple(bases) or (root,), dict(namespace))
+        except TypeError:
+            bases.pop()
+
+
+@st.composite
+def worlds(draw: st.DrawFn, open_types: bool) -> World:
+    objects: list[type] = []
+    for _ in range(draw(st.integers(1, 7))):
+        is_abstract = open_types and draw(st.booleans())
+        closes: dict[str, Any] = {"close": lambda self: None} if open_types and draw(st.booleans()) else {}
+        objects.append(derived(draw, objects, ABC if is_abstract else object, closes))
+    owners: list[type] = []
+    for _ in range(draw(st.integers(1, 4))):
+        owners.append(derived(draw, owners, Functional, {}))
+    if open_types:
+        abstract = [cls for cls in objects if isinstance(cls, type(ABC))]
+        for cls in abstract:
+            for other in draw(st.lists(st.sampled_from(objects), max_size=2)):
+                if not issubclass(cls, other):
+                    cls.register(other)
+        objects.append(Closes)
+    registration = st.tuples(
+        st.integers(0, len(owners) - 1), st.lists(st.integers(0, len(objects) - 1), min_size=1, max_size=2)
+    )
+    return World(objects, cast("list[type[Functional]]", owners), draw(st.lists(registration, max_size=8)))
+
+
+def registered(world: World) -> dict[tuple[type, type], int]:
+    """Register a handler for each entry; what each pair of owner and type runs in the end."""
+    ran: dict[tuple[type, type], int] = {}
+    for number, (owner, chosen) in enumerate(world.registered):
+        types: list[Any] = [world.objects[each] for each in chosen]
+        register: Any = world.owners[owner].register
+        register(functools.reduce(operator.or_, types), replace=True)(says(number))
+        ran.update({(world.owners[owner], each): number for each in types})
+    return ran
+
+
+def answer(call: Callable[..., object], *given: object) -> object:
+    try:
+        return call(*given)
+    except (NotImplementedError, TypeError, RuntimeError) as error:
+        return "none" if isinstance(error, NotImplementedError) else "ambiguous"
+
+
+@given(worlds(open_types=False))
+@settings(max_examples=50, deadline=None, derandomize=True)
+def test_the_object_decides_first_and_then_the_functional(world: World) -> None:
+    ran = registered(world)
+    for owner, cls in itertools.product(world.owners, world.objects):
+        pairs = ((of_owner, of_object) for of_object in cls.__mro__ for of_owner in owner.__mro__)
+        expected = next((ran[pair] for pair in pairs if pair in ran), "none")
+        assert [answer(owner(), cls()) for _ in range(2)] == [expected] * 2
+
+
+@given(worlds(open_types=True))
+@settings(max_examples=50, deadline=None, derandomize=True)
+def test_abstract_classes_and_protocols_count_as_in_singledispatch(world: World) -> None:
+    ran = registered(world)
+    for owner in world.owners:
+        table: dict[type, int] = {}
+        for ancestor in owner.__mro__:
+            for (of_owner, of_object), number in ran.items():
+                if of_owner is ancestor:
+                    table.setdefault(of_object, number)
+
+        @functools.singledispatch
+        def single(obj: object, _: object) -> object:
+            raise NotImplementedError
+
+        for of_object, number in table.items():
+            single.register(of_object, says(number))
+        for cls in world.objects:
+            if cls is not Closes:
+                expected = answer(single, cls(), None)
+                assert [answer(owner(), cls()) for _ in range(2)] == [expected] * 2
+
+
+def test_abstract_classes_of_the_standard_library_are_followed() -> None:
+    name = functional()
+    name.register(Mapping)(lambda functional, obj: "mapping")
+    name.register(Number)(lambda functional, obj: "number")
+    name.register(dict)(lambda functional, obj: "dict")
+    assert (name()({}), name()(3), name()(2.5)) == ("dict", "number", "number")
+    assert not name().allows([])
+
+
+def test_a_virtual_subclass_that_is_declared_after_a_call_is_seen() -> None:
+    class Shape(ABC): ...  # noqa: B024 # whatever is registered as one is one
+
+    class Square: ...
+
+    class Tile(Square): ...
+
+    name = functional()
+    name.register(Shape)(lambda functional, obj: "shape")
+    name.register(Square)(lambda functional, obj: "square")
+    assert (name()(Square()), name()(Tile())) == ("square", "square")
+    Shape.register(Tile)
+    assert (name()(Square()), name()(Tile())) == ("square", "shape")
+
+
+def test_two_abstract_classes_that_cover_an_object_are_ambiguous() -> None:
+    class Shape(ABC): ...  # noqa: B024 # whatever is registered as one is one
+
+    class Plane(ABC): ...  # noqa: B024
+
+    class Solid(Plane): ...
+
+    class Cube: ...
+
+    Shape.register(Cube)
+    Solid.register(Cube)
+    name = functional()
+    for cls in (Shape, Plane, Solid):
+        name.register(cls)(says(1))
+    with pytest.raises(RuntimeError, match=r"^Ambiguous dispatch: .*Shape.* or .*Solid"):
+        name()(Cube())
+    name.register(Cube)(says(2))
+    assert name()(Cube()) == 2
+
+
+def test_the_members_of_a_union_share_a_handler() -> None:
+    name = functional()
+
+    @name.register(int | str | None)
+    def _(functional: Functional, obj: int | str | None) -> object:
+        return obj
+
+    assert (name()(1), name()("a"), name()(None)) == (1, "a", None)
+    assert name.get_applicable_types() == (int, str, type(None))

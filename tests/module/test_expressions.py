@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 from types import new_class
 from typing import Any, cast
 
@@ -29,7 +27,6 @@ from qten_gen import (
     submodule,
 )
 from qten_gen.generate.plan import plan
-from tests.generated_sources import generated_sources
 from tests.sources.kinds.configured import Composed, Config, Step
 from tests.sources.llama import model, plain
 from tests.sources.llama.model import DecoderConfig
@@ -101,22 +98,6 @@ def test_derived_values_come_after_those_that_they_mention() -> None:
         dim: int
 
     assert (Net(1).first, Net(1).middle, Net(1).last) == (2, 3, 4)
-
-
-def test_materialize_gives_the_values_that_a_constructor_would_give() -> None:
-    config = DecoderConfig(depth=2)
-    meta = model.Decoder.on_meta(config)
-    assert meta.blocks[1].network.scale.device.type == "meta"
-    assert meta.blocks[1].network.hidden == 48
-
-    made, eager = meta.materialize("cpu", seed=0), model.Decoder(config)
-    assert [(name, a.shape) for name, a in made.state_dict().items()] == [
-        (name, a.shape) for name, a in eager.state_dict().items()
-    ]
-    assert torch.equal(made.blocks[1].network.scale, torch.full((16,), 0.5))
-    assert torch.equal(made.positions, eager.positions)
-    with pytest.raises(ValueError, match="expected config.dim % config.heads == 0"):
-        model.Decoder.on_meta(replace(config, dim=9))
 
 
 def test_index_leaves_out_children_and_is_passed_to_those_that_stay() -> None:
@@ -238,21 +219,6 @@ def test_parameters_and_computed_values_read_derived_values() -> None:
     assert model.mask is not None
     torch.testing.assert_close(model.mask, torch.arange(4.0))
     assert Composed(Config(heads=1)).mask is None
-
-
-def test_the_class_in_memory_makes_the_same_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(generated_sources())
-    in_files = importlib.import_module("kinds.configured")
-
-    assert not Path(inspect.getfile(inspect.unwrap(Composed.__init__))).exists()
-    assert Path(inspect.getfile(inspect.unwrap(in_files.Composed.__init__))).name == "configured_qten.py"
-    for config in (Config(), Config(bias=False, act="relu", heads=4)):
-        torch.manual_seed(0)
-        made = Composed(config)
-        torch.manual_seed(0)
-        generated = in_files.Composed(in_files.Config(**asdict(config)))
-        assert [name for name, _ in made.named_modules()] == [name for name, _ in generated.named_modules()]
-        torch.testing.assert_close(made.state_dict(), generated.state_dict(), rtol=0, atol=0)
 
 
 MISTAKES: list[tuple[Callable[[], Any], str]] = [

@@ -14,8 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import Module
-from qten_gen.read.module import read
-from tests.linking import link
 
 from .random_declarations import pair
 
@@ -151,13 +149,3 @@ def tensors(module: nn.Module) -> Iterator[Tensor]:
 
 def memory(module: nn.Module) -> set[int]:
     return {tensor.data_ptr() for tensor in tensors(module)}
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_both_readers_read_the_same(seed: int) -> None:
-    name = f"declared{seed}"
-    source, said = read(pair(seed).declaration().encode(), f"{name}.py", name)
-    (file,), more = link([source])
-
-    assert not said and not more
-    assert file.declarations == (cast("type[Module]", declared(seed))._declaration,)

@@ -21,19 +21,9 @@ from .derived import Derived, compare, compare_everywhere, derived, read_all
 swapped: Callable[..., object] = torch.utils.swap_tensors
 
 
-def replace_data(module: Derived) -> None:
-    for tensor in (module.weight, module.fixed, module.running, module.child.weight):
-        tensor.data = torch.full_like(tensor, 6)
-
-
 def replace_data_by_another_dtype(module: Derived) -> None:
     for tensor in (module.weight, module.fixed, module.running):
         tensor.data = tensor.data.half()
-
-
-def swap_tensors(module: Derived) -> None:
-    for tensor in (module.weight, module.fixed, module.child.weight):
-        swapped(tensor, nn.Parameter(torch.full_like(tensor, 8), tensor.requires_grad))
 
 
 def swap_a_dtype(module: Derived) -> None:

@@ -1,10 +1,11 @@
-"""A value of a wrong kind for any constructor argument works, or raises an error that names the class and the argument."""
+"""A value of any kind for a constructor argument reaches a child as it is, or is refused with the class and the argument."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from typing import Any
+from enum import Enum
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from qten_gen import (
     buffer,
     check,
     choice,
+    const,
     derived,
     field,
     param,
@@ -150,3 +152,63 @@ def test_a_tensor_class_names_itself_too(name: str, wrong: Any) -> None:
     given: dict[str, Any] = {name: wrong}
     with pytest.raises((TypeError, ValueError), match=rf"^Batch\.{name}: expected .*, got"):
         Batch(torch.ones(3), **given)
+
+
+class Kept(nn.Module):
+    """Keeps what it is given."""
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        super().__init__()
+        self.kept = (*values, *named.values())
+
+
+class Mode(Enum):
+    FAST = "fast"
+
+
+class Everything(Module):
+    """Passes each of its config fields on."""
+
+    size: int
+    rate: float
+    either: float | int
+    name: str
+    kernel: tuple[int, int]
+    flag: bool
+    maybe: float | None
+    table: dict[str, int]
+    items: list[int]
+    mode: Mode
+    word: Literal["a", "b"]
+    anything: Any
+    child: Kept = submodule(
+        Kept,
+        "size",
+        "rate",
+        "either",
+        "name",
+        "kernel",
+        "flag",
+        "maybe",
+        "table",
+        "items",
+        "mode",
+        "word",
+        x="anything",
+    )
+    computed: Kept = submodule(Kept, "2*size", "2*rate", "either - size", y="size // 2")
+    text: Kept = submodule(Kept, const("rate"), const("2*size"))
+
+
+def test_a_config_field_of_any_type_reaches_a_child() -> None:
+    given: Any = (4, 0.5, 3, "n", (1, 2), True, None, {"k": 1}, [2], Mode.FAST, "b", object())
+    everything = Everything(*given)
+
+    assert all(kept is value for kept, value in zip(everything.child.kept, given, strict=True))
+
+
+def test_an_expression_computes_with_numbers() -> None:
+    everything = Everything(4, 0.5, 3, "n", (1, 2), True, None, {}, [], Mode.FAST, "b", 1)
+
+    assert everything.computed.kept == (8, 1.0, -1, 2)
+    assert everything.text.kept == ("rate", "2*size")

@@ -113,7 +113,7 @@ def test_an_annotation_that_is_a_string_stays_one_in_the_help(annotation: str) -
 
 
 def test_shadow_frees_the_names_of_methods_but_not_of_constructor_arguments() -> None:
-    assert field("values: Tensor", flags=", shadow=True") == []
+    assert field("keys: Tensor", flags=", shadow=True") == []
     assert field("device: str", flags=", shadow=True") == ["QG203"]
 
 

@@ -44,7 +44,7 @@ def test_operations_reach_the_fields_of_the_child() -> None:
     assert torch.equal(Child.cat([*one.split(1)]).y, one.y)
     one[0] = one[1]
     assert one.kind[0] == one.kind[1]
-    assert len(list(one.values())) == 4
+    assert len(one.items()) == 4
 
 
 def test_what_was_a_python_value_is_no_longer_compared() -> None:

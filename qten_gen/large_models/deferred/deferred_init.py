@@ -17,9 +17,9 @@ from ..fake.arguments import is_emulated, tensors
 from ..fake.context import is_fake
 from ..fake.fake_tensor import Fake, attribute, own_attributes
 from ..fake.mode import FakeMode
-from .errors import DeferredError, caller, refused
-from .recording import PythonFunctions, Recorder
+from .recording import PythonFunctions, Recorder, caller, refused
 from .references import replace_tensors
+from .tape import DeferredError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -219,7 +219,7 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     """Call a function, such as the class of a module, without making the values of its tensors.
 
     The tensors are fake: they have a shape, a dtype and a device, and no data. What the function does with them is recorded, and
-    carried out by materialize_module or materialize_tensor. Then the values are those that the call would have given here, bit
+    carried out by materialize_module or materialize_tensor. Then the values are the ones that the call would have given here, bit
     for bit: the random numbers come from the state that torch's generators have now.
 
     >>> _ = torch.manual_seed(0)
@@ -271,7 +271,7 @@ def recorded(construct: Callable[[], T], *, moves_on: bool) -> T:
 
 
 def is_deferred(obj: object) -> bool:
-    """Whether a tensor, or a tensor that a module or a submodule of it holds, is still to be materialized.
+    """Return True if a tensor, or a tensor that a module or a submodule of it holds, is still to be materialized.
 
     Such a tensor has a shape, a dtype and a device, but no values. What is neither a tensor nor a module is not deferred.
 
@@ -324,8 +324,8 @@ def materialize_module(
 
     Parameters, buffers, and tensors that a module holds in other attributes, in lists, dictionaries, objects and closures are
     replaced. A module or tensor that has its values already stays as it is. Parts can be materialized one after the other, in
-    any order: the values are those of the whole. When the last tensor is made, torch's generators stand where the call of the
-    function would have left them, unless they were used or seeded in the meantime.
+    any order, with the same values. When the last tensor is made, torch's generators stand where the call of the function would
+    have left them, unless they were used or seeded in the meantime.
 
     >>> model = deferred_init(nn.Sequential, nn.Linear(2, 2), nn.Linear(2, 2))
     >>> materialize_module(model, check_fn=lambda part: part is not model[1])

@@ -6,8 +6,10 @@ tape. Operations on real tensors alone run as they are, at once. `PythonFunction
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import get_ident
+from types import FrameType
 from typing import cast
 
 import torch
@@ -25,12 +27,11 @@ from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from ..fake.arguments import is_called_by, tensors, written
+from ..fake.arguments import LIBRARIES, is_called_by, tensors, written
 from ..fake.fake_tensor import Fake, attribute, become_fake
 from ..fake.mode import FakeMode, makes_lazy
-from .errors import DeferredError, caller, refused
 from .streams import Streams
-from .tape import Operation, Outside, Slot, Tape, default_generator
+from .tape import DeferredError, Operation, Outside, Slot, Tape, default_generator
 
 _aten = torch.ops.aten
 _CHECKS = {_aten._linalg_check_errors.default, _aten._assert_async.default, _aten._assert_async.msg}
@@ -40,7 +41,7 @@ _SET = {
     _aten.set_.source_Storage: _aten.set_.source_Tensor,
     _aten.set_.source_Storage_storage_offset: _aten.set_.source_Tensor_storage_offset,
 }
-"""Operators that let a tensor look at a storage, and those that take a tensor instead."""
+"""Operators that let a tensor look at a storage, and the ones that take a tensor instead."""
 
 _FILLING = {_aten.fill_.Scalar, _aten.normal_.default, _aten.uniform_.default, _aten.zero_.default}
 """Operators that fill the tensor that they are given with numbers. Its looks stay."""
@@ -54,6 +55,29 @@ _OF_ONE_TENSOR = {_aten.clone.default, _aten.detach.default, _aten.select.int, _
 _CPU = torch.device("cpu")
 _NO_RULE = "torch runs it on memory, and has no rule for fake tensors"
 _NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
+
+
+def refused(what: object, why: str, instead: str = "do it after the module is materialized") -> DeferredError:
+    """The error about something that cannot be recorded."""
+    return DeferredError(f"{caller()[0]}: deferred_init cannot record {what}: {why}; {instead}")
+
+
+_NEW_PARAMETER = nn.Parameter.__new__.__code__
+"""The constructor that makes a tensor object of a class which only its frame tells. Hashes of code are slow."""
+
+
+def caller() -> tuple[str, type[Tensor] | None]:
+    """The innermost line that belongs neither to torch nor to this package, and the class of a parameter that is being made."""
+    frame: FrameType | None = sys._getframe(1)
+    made: type[Tensor] | None = None
+    while frame is not None:
+        code = frame.f_code
+        if code is _NEW_PARAMETER and made is None:
+            made = cast("type[Tensor]", frame.f_locals["cls"])
+        if not code.co_filename.startswith(LIBRARIES):
+            return f"{code.co_filename}:{frame.f_lineno}", made
+        frame = frame.f_back
+    return "<unknown>:0", made
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
@@ -150,7 +174,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> object:
-        """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
+        """Note an operation on fake tensors, or one that makes them; `mine` are the fake tensors among its arguments."""
         place, made_as = caller()
         if made_as is not None and made_as.__init__ is not nn.Parameter.__init__:
             why = "Python does not call the `__init__` of its class on a deferred tensor"

@@ -114,7 +114,7 @@ class Streams:
                 _LAST[address] = end
 
     def arrive(self) -> None:
-        """Bring the generators to where the draws lead, now that they are carried out; those that were used since stay."""
+        """Bring the generators to where the draws lead, now that they are carried out; one that was used since stays as it is."""
         for end in self._ends:
             if key_of(end.generator.get_state()) == key_of(end.marker):
                 end.generator.set_state(end.get())

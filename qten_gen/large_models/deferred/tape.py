@@ -1,4 +1,4 @@
-"""A tape: the operations of a recorded program, and running those that wanted tensors come from."""
+"""A tape: the operations of a recorded program, and running the ones that wanted tensors come from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..fake.arguments import tensors
-from .errors import DeferredError
+
+
+class DeferredError(RuntimeError):
+    """Something was asked of a deferred tensor that it cannot answer, or that could not be recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,7 @@ class Tape:
         with (
             self.lock,
             torch.inference_mode(False),
+            torch.no_grad(),
             _disable_current_modes(),
             torch._C.DisableTorchFunction(),
             torch._C._DisableAutocast(),
@@ -220,8 +224,11 @@ class Tape:
         if operation.deterministic != bool(deterministic):
             torch.use_deterministic_algorithms(operation.deterministic)
         try:
-            with torch.inference_mode(operation.inference), torch.set_grad_enabled(bool(operation.differentiable)):
-                found = self._drawn(operation, args, kwargs) if operation.draw else operation.func(*args, **kwargs)
+            if operation.inference or operation.differentiable:
+                with torch.inference_mode(operation.inference), torch.set_grad_enabled(bool(operation.differentiable)):
+                    found = self._drawn(operation, args, kwargs)
+            else:
+                found = self._drawn(operation, args, kwargs)
         finally:
             if operation.dtype != dtype:
                 torch.set_default_dtype(dtype)
@@ -232,9 +239,10 @@ class Tape:
             values[slot.index] = tensor if made is None else Tensor._make_subclass(made, tensor)
 
     def _drawn(self, operation: Operation, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """Run an operation that draws, with the numbers that it would have got. The program's generators are not touched."""
+        """Call an operator, with the random numbers that it would have got. The program's generators are not touched."""
         draw = operation.draw
-        assert draw is not None
+        if draw is None:
+            return operation.func(*args, **kwargs)
         generator, stands = self._generators.get(draw.stream) or (torch.Generator(draw.generator.device), None)
         if not isinstance(draw.start, int):
             generator.set_state(draw.start if isinstance(draw.start, Tensor) else draw.start.get())

@@ -80,7 +80,7 @@ class _Functions(TorchFunctionMode):
 
 
 def is_fake(tensor: Tensor) -> bool:
-    """Whether a tensor is fake: it has a shape, a dtype and a device, and no data.
+    """Return True for a fake tensor, which has a shape, a dtype and a device, and no data.
 
     >>> is_fake(torch.ones(2))
     False

@@ -271,14 +271,7 @@ class _Work:
     def _problem(self, held: HeldTensor, gap: Tensor | None) -> str:
         """The message about a tensor that nothing initialises, or that has a gap, and how to mend it."""
         home = held.origin
-        module, cls, method = home.module, class_name(home.module), method_of(home.module)
-        if home.is_declared_tie and isinstance(module, ModuleBase):
-            other = module._tied[home.name]
-            return (
-                f"{_named(home)} is not initialised: the declaration ties it to {other}, but somebody assigned another"
-                f" tensor to one of the two; assign the tensor of {other} to self.{home.name} too, or give the values of both"
-                " in state_dict="
-            )
+        cls, method = class_name(home.module), method_of(home.module)
         by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
         problem = f"is not initialised: {cls}.{method} does not write to it, or copies memory that nothing has written"
         if method is None:

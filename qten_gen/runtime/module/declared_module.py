@@ -7,12 +7,13 @@ by `version`, and `migrate` brings what an older version saved under the names o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
+import torch
 from torch import Tensor
 
 from .functional import Functional
-from .module_base import VIRTUAL_CACHE, ModuleBase, Yielding
+from .module_base import TIES, VIRTUAL_CACHE, ModuleBase, Yielding
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -27,7 +28,7 @@ class DeclaredModule(ModuleBase, Functional):
 
     if TYPE_CHECKING:
         # pyright takes no ClassVar for the method of a protocol, and a descriptor for no method.
-        __call__: DeclaredCall = DeclaredCall()  # pyright: ignore[reportIncompatibleMethodOverride]
+        __call__: DeclaredCall[Self] = DeclaredCall()  # pyright: ignore[reportIncompatibleMethodOverride]
 
         def reset_parameters(self) -> None:
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""
@@ -46,9 +47,7 @@ class DeclaredModule(ModuleBase, Functional):
         return ", ".join(f"{aliases.get(name, name)}={state[name]!r}" for name in type(self)._config if name in state)
 
     def __getstate__(self) -> dict[str, object]:
-        state = vars(self).copy()
-        state.pop(VIRTUAL_CACHE, None)
-        return state
+        return {name: value for name, value in vars(self).items() if name not in (VIRTUAL_CACHE, TIES)}
 
     # Any, because a lazy module's own returns nothing, and an RNN's its own class.
     def _replicate_for_data_parallel(self) -> Any:
@@ -57,29 +56,33 @@ class DeclaredModule(ModuleBase, Functional):
         return replica
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        """Move or cast every tensor of the module by `fn`, as nn.Module does; ties hold, and cached values are dropped."""
+        """Move or cast every tensor of the module by `fn`, as nn.Module does; buffers without values are made again."""
         vars(self).pop(VIRTUAL_CACHE, None)
+        unsaved = self._non_persistent_buffers_set
+        before = {name: self._buffers.get(name) for name in unsaved} if unsaved else None
+        change = fn
         if type(self)._kept:
             from .ties_and_dtypes import keeping_dtypes
 
-            fn = keeping_dtypes(self, fn)
-
-        def change() -> Any:
-            return super(DeclaredModule, self)._apply(fn, recurse)  # type: ignore[no-untyped-call] # torch gives none
-
+            change = keeping_dtypes(self, fn)
         try:
-            if not type(self)._tied:
-                return change()
-            from .ties_and_dtypes import keeping_ties
-
-            return keeping_ties(self, change)
+            result = super()._apply(change, recurse)  # type: ignore[no-untyped-call] # torch gives it no types
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
+            from .life_cycles import remake_missing
+
+            if before and remake_missing(self, torch.device("cpu")):
+                return self._apply(fn, recurse)
             raise NotImplementedError(
                 f"{type(self).__name__} is on meta, where tensors have no values to move: module.materialize(device) gives them"
                 " their initial values there, and module.to_empty(device=device) allocates them without values"
             ) from None
+        if before:
+            from .life_cycles import remake_emptied
+
+            remake_emptied(self, before, fn)
+        return result
 
     def _load_from_state_dict(
         self,
@@ -96,23 +99,26 @@ class DeclaredModule(ModuleBase, Functional):
         cls = type(self)
         if local_metadata.get("version") != cls._version:  # an import for each layer would cost a tenth of the load
             migrate(cls, state_dict, prefix, local_metadata)
-        if cls._kept and local_metadata.get("assign_to_params_buffers", False):
-            from .ties_and_dtypes import cast_assigned
-
-            cast_assigned(self, state_dict, prefix)
+        assigns = local_metadata.get("assign_to_params_buffers", False)
         if cls._tied:
-            from .ties_and_dtypes import disagreements, share_assigned
+            from .ties_and_dtypes import disagreements
 
             error_msgs += disagreements(self, state_dict, prefix)
-            if local_metadata.get("assign_to_params_buffers", False):
-                share_assigned(self, state_dict, prefix)
-        if local_metadata.get("assign_to_params_buffers", False):
+        if assigns:
+            from .ties_and_dtypes import cast_assigned, share_assigned
             from .virtual_tensors import follow_assigned
 
+            cast_assigned(self, state_dict, prefix)
+            share_assigned(self, state_dict, prefix)
             follow_assigned(self, state_dict, prefix)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
+        if assigns:
+            from .life_cycles import remake_missing
+
+            given = (each.device for each in state_dict.values() if isinstance(each, Tensor) and not each.is_meta)
+            remake_missing(self, next(given, torch.get_default_device()))
         if strict and self._modules:  # most layers are leaves
             unexpected_keys += _keys_of_absent_children(self, state_dict, prefix)
 

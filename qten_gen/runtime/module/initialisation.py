@@ -95,7 +95,7 @@ def mark_unfilled(module: nn.Module, *names: str) -> dict[str, Mark]:
     if is_dynamo_compiling():
         return {}
     found = ((name, _registered(module, name)) for name in names)
-    return {name: _mark(tensor) for name, tensor in found if tensor is not None and _has_memory(tensor)}
+    return {name: mark(tensor) for name, tensor in found if tensor is not None and _has_memory(tensor)}
 
 
 def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
@@ -110,11 +110,11 @@ def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
         # The class's code has registered another tensor in its place.
         if _registered(module, name) is not tensor or not _may_be_unfilled(mark):
             continue
-        unfilled = _unfilled(tensor, mark.version)
-        if unfilled:
+        count = unfilled(tensor, mark.version)
+        if count:
             if _initialisation_is_skipped(type(module)):
                 return
-            raise RuntimeError(_message(type(module).__name__, name, unfilled, tensor.numel()))
+            raise RuntimeError(_message(type(module).__name__, name, count, tensor.numel()))
 
 
 def _message(cls: str, name: str, unfilled: int, elements: int) -> str:
@@ -138,7 +138,8 @@ def _has_memory(tensor: Tensor) -> bool:
     return type(tensor) in _PLAIN_TENSORS and not tensor.is_meta and tensor.numel() > 0 and not tensor.is_inference()
 
 
-def _mark(tensor: Tensor) -> Mark:
+def mark(tensor: Tensor) -> Mark:
+    """Fill a tensor with marks."""
     bits, number = _bits(tensor)
     bits.fill_(number)
     return Mark(tensor, tensor._version, bits, number)
@@ -154,10 +155,10 @@ def _may_be_unfilled(mark: Mark) -> bool:
     return bool((bits == number).any())
 
 
-def _unfilled(tensor: Tensor, version: int) -> int:
+def unfilled(tensor: Tensor, version: int) -> int:
     """How many elements have their mark. All or none where a byte is no proof; a write through `.data` changes no version."""
-    bits, mark = _bits(tensor)
-    found = bits == mark
+    bits, number = _bits(tensor)
+    found = bits == number
     if bits.numel() == tensor.numel() and tensor.dtype in _MARKS:
         return int(found.sum())
     if tensor.is_complex():

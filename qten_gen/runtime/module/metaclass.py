@@ -74,11 +74,14 @@ class ModuleMeta(DeclarationMeta):
 
     @staticmethod
     def _mixins(summary: Summary, bases: tuple[type, ...]) -> tuple[type, ...]:
-        """Classes that write their own `__init__` register by assignment, and have bases for that."""
-        if not summary.custom_init:
-            return ()
+        """Classes that write their own `__init__` register by assignment, and have bases for that; so have those with ties."""
         declared = next(base for base in bases if issubclass(base, ModuleBase))
-        return tuple(mixin for mixin in declared._own_init_mixins if not any(issubclass(base, mixin) for base in bases))
+        mixins = declared._own_init_mixins if summary.custom_init else ()
+        if _given(summary, "tie"):
+            from .ties_and_dtypes import TiedModule
+
+            mixins = (*mixins, TiedModule)
+        return tuple(mixin for mixin in mixins if not any(issubclass(base, mixin) for base in bases))
 
     @staticmethod
     def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
@@ -87,7 +90,8 @@ class ModuleMeta(DeclarationMeta):
         return _separated(bases)
 
     def _complete_class(cls) -> None:
-        """Fill in the tables, move virtual tensors to the declaration, and keep the `device` of a base from another library.
+        """Fill in the tables, move virtual tensors to the declaration, keep the `device` of a base from another library, and let
+        the property of a tied parameter restore the tie.
 
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
@@ -102,6 +106,7 @@ class ModuleMeta(DeclarationMeta):
         if hidden:  # `torch.jit.script` finds what these read in the registries
             type.__setattr__(cls, "__jit_unused_properties__", hidden)
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
+        ties = _given(cls._declared_as, "tie")
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         if "__init__" in vars(generated) and not hasattr(vars(generated)["__init__"], "__wrapped__"):
             type.__setattr__(generated, "__init__", _explaining(vars(generated)["__init__"]))
@@ -110,6 +115,10 @@ class ModuleMeta(DeclarationMeta):
             if call is not None and call.name == language.VIRTUAL:
                 type.__setattr__(cls, name, value)
                 delattr(generated, name)
+            elif name in ties:
+                from .ties_and_dtypes import tied
+
+                type.__setattr__(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
 
 
 def _explaining(constructor: Callable[..., None]) -> Callable[..., None]:

@@ -1,23 +1,28 @@
 """What a declared module keeps through moves, casts and loads: tied parameters, and dtypes that no cast changes.
 
-nn.Module keeps a tie as long as nobody makes a new Parameter. `to_empty` and `load_state_dict(assign=True)` do, once for each
-name. The functions here give both names the same one. A tie that the user has cut, by assigning another parameter to one of the
-names, stays cut. A parameter that has moved stays tied: an adapter in the place of a submodule, a parametrization and pruning
-hold it at another path.
+A tie is an invariant of the class: both names are one Parameter. nn.Module keeps that as long as nobody makes a new Parameter for
+one of them, as `to_empty`, loading with `assign=True`, a child that is replaced or loaded alone, `parallelize_module` and patched
+registration do. So whatever reads the tied name, enumerates, moves, saves or loads the module compares the two names first, and
+lets both have the one that is new. Of two new ones, the one in the submodule wins.
+
+A parameter that has moved stays tied: an adapter in the place of a submodule, a parametrization and pruning hold it elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from typing import NamedTuple, TypeGuard, TypeVar, cast
+from functools import partial
+from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
+from torch.compiler import is_dynamo_compiling
 from torch.nn.utils import parametrize
 
-from .module_base import ModuleBase
+from .module_base import TIES, ModuleBase, RegisteredProperty, parameter
 
 R = TypeVar("R")
+M = TypeVar("M", bound=nn.Module)
 
 
 def tied_parameter(module: nn.Module, path: str, shape: tuple[int, ...] | None = None) -> nn.Parameter:
@@ -30,23 +35,137 @@ def tied_parameter(module: nn.Module, path: str, shape: tuple[int, ...] | None =
     parameter = module.get_parameter(path)
     if shape is not None and tuple(parameter.shape) != shape:
         raise ValueError(f"{type(module).__name__}: {path} has shape {tuple(parameter.shape)}, and is tied to {shape}")
+    vars(module).setdefault(TIES, {})[path] = id(parameter)
     return parameter
 
 
-def keeping_ties(module: ModuleBase, change: Callable[[], R]) -> R:
-    """Run a change of all parameters, and keep the ties. During the change the tied names hold None, so it happens once each."""
-    held = _held(module)
-    for name in held:
-        module._parameters[name] = None
-    try:
-        return change()
-    finally:
-        for name, place in held.items():
-            module._parameters[name] = place.holder._parameters.get(place.leaf)
+def retie(model: M) -> M:
+    """Let both names of every declared tie in a module be one Parameter, and return the module.
+
+    Declared modules do this themselves whenever they are called, moved, saved, loaded or enumerated. Only code that reads
+    `_parameters` before any of these needs it.
+
+    >>> class Tied(Module):
+    ...     embed: nn.Embedding = submodule(nn.Embedding, 3, 2)
+    ...     head: nn.Parameter = param(tie="embed.weight")
+    >>> tied = Tied()
+    >>> tied.embed = nn.Embedding(3, 2)
+    >>> retie(tied)._parameters["head"] is tied.embed.weight
+    True
+
+    Args:
+        model: Any nn.Module, with declared modules in it.
+
+    Raises:
+        RuntimeError: `fully_shard` has one of the two names alone.
+    """
+    for module in model.modules():
+        if isinstance(module, ModuleBase) and module._tied:
+            restore_ties(module)
+    return model
+
+
+def restore_ties(module: ModuleBase) -> None:
+    """Let both names of each tie of a module itself be one Parameter, where somebody has replaced one of them.
+
+    Raises:
+        RuntimeError: `fully_shard` has one of the two alone, or the parameter that the declaration names is gone.
+    """
+    parameters, known = module._parameters, vars(module).setdefault(TIES, {})
+    for name, path in module._tied.items():
+        holder, leaf = _holder(module, path)
+        own = parameters.get(name)
+        if holder is None or not isinstance(own, nn.Parameter):
+            continue  # switched off, or a tensor that `functional_call` lends
+        if isinstance(holder, ModuleBase) and leaf in holder._tied:
+            restore_ties(holder)
+        other = holder._parameters.get(leaf)
+        if isinstance(other, nn.Parameter) and own is not other:
+            if any(cls.__name__ == "FSDPModule" for each in (module, holder) for cls in type(each).__mro__):
+                raise RuntimeError(
+                    f"{type(module).__name__}.{name} is tied to {path}, and fully_shard has one of the two alone;"
+                    f" shard both in one call: fully_shard(module), without a call for what holds {path}"
+                )
+            own = parameters[name] = holder._parameters[leaf] = _newer(own, other, known.get(name, known.get(path)))
+            if isinstance(holder, ModuleBase) and leaf in holder._tied:
+                restore_ties(holder)
+        elif leaf not in holder._parameters and _moved(module, own) is None:
+            raise RuntimeError(
+                f"{type(module).__name__}.{name} is tied to {path}, which is not there any more, and nothing in the module has"
+                f" its parameter; assign the one that is to be tied: module.{name} = module.{path.rpartition('.')[0]}..."
+            )
+        known[name] = id(own)
+
+
+def _newer(own: nn.Parameter, other: nn.Parameter, known: int | None) -> nn.Parameter:
+    """The Parameter that both names of a tie get."""
+    # On meta, or fake as deferred_init makes them, they wait for their values.
+    waits, other_waits = (each.is_meta or hasattr(each, "fake_mode") for each in (own, other))
+    if waits != other_waits:
+        return other if waits else own
+    if (type(own.data) is Tensor) != (type(other.data) is Tensor):  # one is distributed, or quantized
+        return other if type(own.data) is Tensor else own
+    # By its id: a reference would keep memory alive, and a weak one forbids `swap_tensors`.
+    return own if id(other) == known != id(own) else other
+
+
+def tied(path: str, name: str, doc: str) -> RegisteredProperty:
+    """The property of a parameter that is tied to the one at `path`: restores the tie before it is read."""
+    *steps, leaf = path.split(".")
+    usual: Any = parameter(name, doc).fget
+
+    def read(module: Any) -> Any:
+        if not is_dynamo_compiling():
+            holder = module
+            for step in steps:
+                holder = None if holder is None else holder._modules.get(step)
+            other = None if holder is None else holder._parameters.get(leaf)
+            if other is not None and other is not module._parameters.get(name):
+                restore_ties(module)
+        return usual(module)
+
+    return RegisteredProperty.of(partial(tied, path), read, name, doc)
+
+
+class TiedModule(ModuleBase):
+    """Base of classes with ties, before nn.Module: restores them before anything enumerates, moves or saves the module."""
+
+    def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
+        """`nn.Module.register_parameter`, which assignment calls too: a tied name gives both names the new parameter."""
+        super().register_parameter(name, param)
+        if name in self._tied:
+            restore_ties(self)
+
+    def named_modules(
+        self, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, nn.Module]]:
+        """`nn.Module.named_modules`, by which parameters are enumerated too, of any module around this one."""
+        if not is_dynamo_compiling():
+            restore_ties(self)
+        yield from super().named_modules(memo, prefix, remove_duplicate)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        restore_ties(self)
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        """`nn.Module._apply`, by which everything moves: a tied parameter is changed once, and both names get the new one."""
+        restore_ties(self)
+        held = _held(self)
+        # During the change the tied names hold None, so it happens once each.
+        for name in held:
+            self._parameters[name] = None
+        try:
+            return super()._apply(fn, recurse)  # type: ignore[no-untyped-call] # torch gives it no types
+        finally:
+            for name, place in held.items():
+                self._parameters[name] = place.holder._parameters.get(place.leaf)
+            restore_ties(self)
 
 
 def disagreements(module: ModuleBase, state_dict: Mapping[str, object], prefix: str) -> Iterator[str]:
     """The ties whose names have different values in a state dict, as where its model had no tie: one of them would be lost."""
+    restore_ties(module)
     for name, place in _held(module).items():
         one, other = state_dict.get(prefix + name), state_dict.get(prefix + place.path)
         if not _has_values(one) or not _has_values(other) or (one.shape, one.dtype) != (other.shape, other.dtype):
@@ -106,24 +225,28 @@ def _held(module: ModuleBase) -> dict[str, _Place]:
     found: dict[str, _Place] = {}
     for name, path in module._tied.items():
         parameter = module._parameters.get(name)
-        place = None if parameter is None else _declared(module, path, parameter) or _moved(module, parameter)
+        holder, leaf = _holder(module, path)
+        if parameter is None:
+            continue
+        is_there = holder is not None and holder._parameters.get(leaf) is parameter
+        place = _Place(path, holder, leaf) if holder is not None and is_there else _moved(module, parameter)
         if place is not None:
             found[name] = place
     return found
 
 
-def _declared(module: nn.Module, path: str, parameter: nn.Parameter) -> _Place | None:
-    """The place that the declaration names, if the parameter is there."""
+def _holder(module: nn.Module, path: str) -> tuple[nn.Module | None, str]:
+    """The module that holds what the declaration names, if it is there, and the name in it."""
     *steps, leaf = path.split(".")
     holder: nn.Module | None = module
     for step in steps:
         holder = None if holder is None else holder._modules.get(step)
-    return _Place(path, holder, leaf) if holder is not None and holder._parameters.get(leaf) is parameter else None
+    return holder, leaf
 
 
 def _moved(module: nn.Module, parameter: nn.Parameter) -> _Place | None:
     """Another place of the parameter within the module, whose name is not tied itself; None where the tie is cut."""
-    for prefix, holder in module.named_modules():
+    for prefix, holder in nn.Module.named_modules(module):  # without restoring ties
         tied = type(holder)._tied if isinstance(holder, ModuleBase) else {}
         for leaf, found in holder._parameters.items():
             if found is parameter and leaf not in tied:

@@ -15,9 +15,8 @@ from ...common.naming import storage
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
-from .core import contents
+from .core import contents, late
 from .core.stored import Stored
-from .operations import binding
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
@@ -89,7 +88,8 @@ class TensorClassMeta(DeclarationMeta):
         ) -> TensorClassMeta: ...
 
     def __dir__(cls) -> list[str]:
-        return binding.present(cls, super().__dir__())
+        late.put_all_in_place()  # tools ask for signatures and documentation after this
+        return [*super().__dir__()]
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:

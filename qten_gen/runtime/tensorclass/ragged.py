@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import prod
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
+from torch.compiler import is_compiling
 
 from ..declaring.declared_class import DeclaredClass, FieldSummary, Summary
 from .core.construction import DeviceLike
 from .core.dimension_names import NamesLike
-from .core.error_text import suggestion
+from .core.error_text import describe, suggestion
 from .fields.per_item import items_become
 from .fields.ragged import RaggedStorage
 from .fields.ragged_rows import count, from_items
@@ -218,8 +220,12 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         width, starts, rows = self.max_length if length is None else length, self.starts(), self._rows
         if length is not None and starts is not None and self.max_length > length:
             raise ValueError(f"Ragged.padded: an item has {self.max_length} rows, which do not fit length={length}")
-        first = torch.arange(self._lengths.numel(), device=self._lengths.device) * width - self.offsets[:-1]
-        places = self._repeated(first) + torch.arange(count(rows), device=self._lengths.device)
+        place = self._lengths.device
+        if starts is None:
+            first = torch.arange(self._lengths.numel(), device=place) * width - self.offsets[:-1]
+        else:
+            first = torch.tensor([at * width - start for at, start in enumerate(starts[:-1])], device=place)
+        places = self._repeated(first) + torch.arange(count(rows), device=place)
         size = (*self._batch_size, width)
         if isinstance(rows, Tensor):
             if isinstance(fill, Mapping):
@@ -270,8 +276,27 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             raise ValueError(f"Ragged.map_rows: expected {count(self._rows)} rows, got {got}")
         out: Ragged[S] = object.__new__(class_for(type(rows)))
         out._fill(rows, self._lengths, self._batch_size, self._device, self._names)
-        out._starts = self._starts
+        out._starts = None if is_compiling() else self._starts
         return out
+
+    def keep_rows(self, mask: Tensor) -> Ragged[R]:
+        """The Ragged of the rows for which a mask is true, in their items.
+
+        >>> Ragged(torch.tensor([1, 2, 3]), torch.tensor([2, 1])).keep_rows(torch.tensor([False, True, True])).lengths
+        tensor([1, 1])
+
+        Raises:
+            ValueError: the mask is not one bool for each row.
+        """
+        if mask.dtype is not torch.bool or mask.shape != (count(self._rows),):
+            raise ValueError(
+                f"Ragged.keep_rows: expected a bool for each of {count(self._rows)} rows, got {describe(mask)}"
+            )
+        lengths = self._lengths.new_zeros(self._lengths.numel()).index_add(0, self.item_index, mask.long())
+        out: Any = object.__new__(type(self))
+        return cast(
+            "Ragged[R]", out._fill(self._rows[mask], lengths.view(self._batch_size), self._batch_size, self._device)
+        )
 
     def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:
         """The rows of each item reduced to one: a Tensor of shape `[*batch, *event]`.
@@ -323,8 +348,8 @@ def _pad(tensor: Tensor, argument: tuple[Tensor, tuple[int, ...], Iterator[float
     """Rows at their places in a tensor that is filled with a number."""
     places, size, fills = argument
     rest = tensor.shape[1:]
-    filled = tensor.new_full((Size(size).numel(), *rest), next(fills))
-    return filled.index_copy(0, places, tensor).view(*size, *rest)
+    filled = tensor.new_full((prod(size), *rest), next(fills))  # not `Size.numel`, which takes no symbols
+    return filled.index_copy_(0, places, tensor).view(*size, *rest)
 
 
 _VARIANTS: dict[type, type[Ragged[Any]]] = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from torch.utils.data._utils.collate import default_collate_fn_map
 
+from ...common.operation_names import CLASS_METHODS, METHODS
 from ..declaring.fields import field
 from .core import dimension_names, late
 from .core.stored import Stored
@@ -14,13 +15,14 @@ from .metaclass import Flagged, TensorClassMeta
 from .methods import indexing, metadata, moving
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
-from .operations import binding
 
 if TYPE_CHECKING:
     from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations
-
 else:
-    Operations = binding.WithAdvice
+
+    class Operations:
+        __slots__ = ()
+
 
 T = TypeVar("T", bound="TensorClass")
 
@@ -88,6 +90,9 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
                 f"a {type(self).__name__} is not one array; use .numpy(), which gives an array for each field"
             )
 
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
+
     def __bool__(self) -> bool:
         raise TypeError(f"the truth value of a {type(self).__name__} is ambiguous; use its tensors")
 
@@ -113,11 +118,10 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
 
 LATE = {
     "core.lookup": "get",
-    "methods.keys": "get_at set setdefault pop select exclude keys values items is_empty __contains__=contains",
+    "methods.keys": "set setdefault pop select exclude keys items is_empty __contains__=contains",
     "methods.updating": "update replace __replace__=replace",
-    "methods.inplace": "set_ set_at_ update_ update_at_ copy_ copy_at_",
+    "methods.inplace": "set_ update_ copy_",
     "core.locking": "lock_ unlock_ __enter__=enter __exit__=leave",
-    "methods.reshaping": "refine_names rename rename_",
     "torch_tools.datasets": "__getitems__=items_at",
     "methods.assignment": "__setitem__=setitem",
     "methods.joining": "__iter__=iterate",
@@ -150,7 +154,9 @@ LATE_ON_CLASS = {
 
 late.bind(TensorClass, LATE)
 late.bind(TensorClass, LATE_ON_CLASS, on_class=True)
-binding.bind(TensorClass)
+late.bind(TensorClass, {"operations.torch_functions": " ".join(METHODS)})
+late.bind(TensorClass, {"operations.torch_functions": " ".join((*CLASS_METHODS, "__torch_function__"))}, on_class=True)
+TensorClass.__hash__ = None  # as a class statement with `__eq__` has it
 late.prepare_for_compiler()
 
 

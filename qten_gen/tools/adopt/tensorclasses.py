@@ -21,7 +21,7 @@ _LEFT_OUT = {"skip_post_init_on_rebuild"}
 """Flags that ask for what TensorClass does anyway."""
 
 _HELP_OF_FLAG = {
-    "cast_filter": "pass cast_filter to .to and to .float() and its like",
+    "cast_filter": "override .to, .float() and the like",
     "kw_only": "write field(kw_only=True) for the fields",
 }
 _ANYTHING = frozenset({"typing.Any", "builtins.object", "?", ""})
@@ -40,7 +40,7 @@ _CANDIDATE = Reason(
 )
 _PRIVATE = {
     "_from_tensordict": "write from_tensordict",
-    "_get_at_str": "write get_at",
+    "_get_at_str": "index the field",
     "_get_str": "write get, or read the field",
     "_non_tensordict": "read the fields that hold other values",
     "_set_str": "write set, or assign to the field",

@@ -23,11 +23,8 @@ REAL = torch.ones(3)
 
 MAKERS: dict[str, Callable[[], Tensor]] = {
     "ones": lambda: torch.ones([10]),
-    "tensor": lambda: torch.tensor([1, 2]),
     "as_tensor": lambda: torch.as_tensor([1, 2]),
-    "legacy": lambda: torch.Tensor([1, 2]),
-    "typed": lambda: torch.FloatTensor(3),
-    "randperm": lambda: torch.randperm(4),
+    "legacy": lambda: torch.FloatTensor([1, 2]),
     "generator": lambda: torch.randn(3, generator=torch.Generator()),
     "numpy": lambda: torch.from_numpy(numpy.ones(3)),
     "parameter": lambda: nn.Parameter(torch.ones(2)),
@@ -38,14 +35,9 @@ MAKERS: dict[str, Callable[[], Tensor]] = {
 
 def state() -> tuple[object, ...]:
     """What a context could leave behind in this thread."""
-    return (
-        _len_torch_dispatch_stack(),
-        _len_torch_function_stack(),
-        torch._C._only_lift_cpu_tensors(),
-        torch._C._meta_in_tls_dispatch_include(),
-        torch.Tensor.__repr__,
-        torch.utils.swap_tensors,
-    )
+    stacks = _len_torch_dispatch_stack(), _len_torch_function_stack()
+    flags = torch._C._only_lift_cpu_tensors(), torch._C._meta_in_tls_dispatch_include()
+    return (*stacks, *flags, torch.Tensor.__repr__, torch.utils.swap_tensors)
 
 
 @pytest.fixture(autouse=True)
@@ -66,8 +58,7 @@ def test_a_tensor_made_in_the_context_is_fake(make: Callable[[], Tensor]) -> Non
 def test_a_tensor_prints_as_documented() -> None:
     with fake_mode():
         b = torch.ones([10])
-        assert repr(b) == "tensor(..., size=(10,), fake=True)"
-        assert f"{b}" == str(b) == repr(b)
+        assert f"{b}" == str(b) == repr(b) == "tensor(..., size=(10,), fake=True)"
         assert repr(b.double()) == "tensor(..., size=(10,), dtype=torch.float64, fake=True)"
         assert repr(torch.ones((), device="meta")) == "tensor(..., size=(), device='meta', fake=True)"
         needs = torch.ones(2, requires_grad=True)
@@ -77,12 +68,6 @@ def test_a_tensor_prints_as_documented() -> None:
         layer = nn.Linear(20, 30)
     assert repr(layer.weight) == "Parameter containing:\ntensor(..., size=(30, 20), requires_grad=True, fake=True)"
     assert repr(layer) == repr(nn.Linear(20, 30))
-    assert repr(nn.ParameterList([layer.bias])).endswith("Parameter containing: [torch.float32 of size 30])")
-    torch.set_default_dtype(torch.float64)
-    try:
-        assert repr(b) == "tensor(..., size=(10,), dtype=torch.float32, fake=True)"
-    finally:
-        torch.set_default_dtype(torch.float32)
 
 
 def test_contexts_nest_and_their_tensors_meet() -> None:
@@ -92,28 +77,22 @@ def test_contexts_nest_and_their_tensors_meet() -> None:
             second = torch.ones(2)
         assert is_fake(first + second)
     with fake_mode():
-        third = torch.ones(2)
-    assert is_fake(third + first)
+        assert is_fake(torch.ones(2) + first)
     real = nn.Linear(2, 2)
     assert is_fake(real(first)) and not is_fake(real.weight)
 
 
 def test_an_exception_inside_ends_the_context() -> None:
-    for _ in range(2):
-        with pytest.raises(ZeroDivisionError), fake_mode(), fake_mode(fake_cuda=True):
-            raise ZeroDivisionError
-        with pytest.raises(RuntimeError, match="reduction dim"), fake_mode():
-            _ = torch.ones(2, 3) @ torch.ones(2, 3)
+    with pytest.raises(ZeroDivisionError), fake_mode(), fake_mode(fake_cuda=True):
+        raise ZeroDivisionError
+    with pytest.raises(RuntimeError, match="reduction dim"), fake_mode():
+        _ = torch.ones(2, 3) @ torch.ones(2, 3)
 
 
 def test_threads_compute_with_the_same_fakes_at_the_same_time() -> None:
     wrong: list[object] = []
     with fake_mode(fake_cuda=True):
         layer = nn.Linear(4, 4).cuda()
-        (thread := threading.Thread(target=lambda: wrong.append(is_fake(torch.ones(1))))).start()
-        thread.join()
-    assert wrong == [False], "another thread is not in the context"
-    wrong.clear()
     barrier = threading.Barrier(4)
 
     def work() -> None:
@@ -131,10 +110,11 @@ def test_threads_compute_with_the_same_fakes_at_the_same_time() -> None:
             wrong.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with fake_mode():  # which other threads are not in
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert wrong == []
 
 
@@ -156,7 +136,6 @@ def test_a_real_tensor_is_written_by_real_ones_only() -> None:
         fake = torch.ones(3)
         for write in (
             lambda: real.add_(fake),
-            lambda: real.copy_(fake),
             lambda: torch.add(fake, fake, out=real),
             lambda: real.__setitem__(0, fake[0]),
             lambda: setattr(real, "data", fake),
@@ -179,25 +158,17 @@ def test_a_view_of_a_real_tensor_is_real_so_that_writing_to_it_arrives() -> None
         assert is_fake(real + 1) and is_fake(real.clone()) and is_fake(real[[0]])
 
 
-def test_a_checkpoint_is_loaded_without_its_data() -> None:
-    file = io.BytesIO()
-    torch.save(nn.Linear(2, 2).state_dict(), file)
+def test_a_checkpoint_is_loaded_without_its_data_and_a_state_dict_into_a_fake_module() -> None:
+    file, real = io.BytesIO(), nn.BatchNorm1d(3)
+    torch.save(real.state_dict(), file)
     file.seek(0)
     with fake_mode():
-        loaded = torch.load(file)
-        layer = nn.Linear(2, 2)
-        layer.load_state_dict(loaded)
-        layer.load_state_dict(loaded, assign=True)
-    assert all(is_fake(tensor) for tensor in [*loaded.values(), *layer.parameters()])
-
-
-def test_a_real_state_dict_loads_into_a_fake_module() -> None:
-    real = nn.BatchNorm1d(3)
-    with fake_mode():
-        fake = nn.BatchNorm1d(3)
-        fake.load_state_dict(real.state_dict())
-        assert all(is_fake(tensor) for tensor in fake.state_dict().values())
-    fake.load_state_dict(real.state_dict())
+        loaded, fake = torch.load(file), nn.BatchNorm1d(3)
+        assert all(map(is_fake, loaded.values()))
+        for state_dict in (real.state_dict(), loaded):
+            fake.load_state_dict(state_dict)
+        fake.load_state_dict(loaded, assign=True)
+        assert all(map(is_fake, fake.state_dict().values()))
     with pytest.raises(RuntimeError, match="size mismatch"):
         fake.load_state_dict(nn.BatchNorm1d(4).state_dict())
     with pytest.raises(RuntimeError, match="into the real tensor"):
@@ -235,19 +206,14 @@ def test_a_lazy_module_gets_its_sizes_from_its_first_call_and_is_fake_from_then_
         assert isinstance(weight, nn.UninitializedParameter) and not is_fake(weight)
         made = model(torch.ones(2, 3, 8, 8))
         made.sum().backward()
-        assert all(map(is_fake, (nn.Parameter(), nn.Parameter(requires_grad=False), nn.Buffer())))
+        assert is_fake(nn.Parameter()) and is_fake(nn.Buffer())
+        other = copy.deepcopy(nn.LazyLinear(3).to(torch.float64))
+        other.load_state_dict(nn.Linear(5, 3).state_dict())
+    assert is_fake(other.weight) and (other.weight.shape, other.weight.dtype) == ((3, 5), torch.float64)
     assert model[0].weight is weight and isinstance(weight, nn.Parameter)
     assert weight.grad is not None and is_fake(weight.grad) and made.shape == expected.shape
-    assert [type(module) for module in model] == [type(module) for module in real]
-    for (name, fake), (other, tensor) in zip(model.state_dict().items(), real.state_dict().items(), strict=True):
-        assert is_fake(fake) and (name, fake.shape, fake.dtype) == (other, tensor.shape, tensor.dtype)
-
-
-def test_a_lazy_module_can_be_cast_copied_and_loaded_before_it_has_sizes() -> None:
-    with fake_mode():
-        model = copy.deepcopy(nn.LazyLinear(3).to(torch.float64))
-        model.load_state_dict(nn.Linear(5, 3).state_dict())
-        assert is_fake(model.weight) and (model.weight.shape, model.weight.dtype) == ((3, 5), torch.float64)
+    for (name, fake), (other_name, tensor) in zip(model.state_dict().items(), real.state_dict().items(), strict=True):
+        assert is_fake(fake) and (name, fake.shape, fake.dtype) == (other_name, tensor.shape, tensor.dtype)
 
 
 def test_no_mode_is_kept_alive() -> None:

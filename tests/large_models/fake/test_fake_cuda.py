@@ -8,7 +8,6 @@ from contextlib import nullcontext
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from qten_gen import fake_mode, is_fake
 
@@ -18,10 +17,8 @@ GPU, OTHER = torch.device("cuda", 0), torch.device("cuda", 1)
 
 
 OPTIMIZERS: dict[str, Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer]] = {
-    "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=0.9),
     "adamw": lambda parameters: torch.optim.AdamW(parameters),
     "foreach": lambda parameters: torch.optim.AdamW(parameters, foreach=True),
-    "fused": lambda parameters: torch.optim.AdamW(parameters, fused=True),
 }
 
 
@@ -69,10 +66,8 @@ def test_a_device_is_named_in_every_way(name: str | int | torch.device) -> None:
     here = torch.ones(3)
     for made in (
         torch.tensor([1, 2], device=name),
-        torch.tensor([], device=name),
         torch.as_tensor(here, device=name),
         torch.asarray(REAL, device=name),
-        torch.zeros_like(here, device=name),
         here.new_zeros(2, device=name),
         here.new_tensor([1, 2], device=name),
         here.to(device=name, dtype=torch.float64, non_blocking=True, copy=True),
@@ -89,12 +84,9 @@ MIXED: dict[str, tuple[Callable[[Tensor, Tensor], object], str]] = {
     "add_": (lambda x, y: x.add_(y), ALL),
     "matmul": (lambda x, y: x @ y, ALL),
     "cat": (lambda x, y: torch.cat([x, y]), ALL),
-    "where": (lambda x, y: torch.where(x > 0, y, y), ALL),
-    "loss": (lambda x, y: nn.functional.mse_loss(x, y), ALL),
     "embedding": (lambda x, y: nn.functional.embedding(y[0].long(), x), ALL),
     "convolution": (lambda x, y: nn.functional.conv1d(y, x[..., None]), "found at least two devices, cpu and cuda:0"),
     "two of CUDA": (lambda x, y: x + y.to(OTHER), "found at least two devices, cuda:0 and cuda:1!"),
-    "a convolution of two": (lambda x, y: nn.functional.conv1d(x, y[..., None].to(OTHER)), "same device"),
     "attention": (
         lambda x, y: nn.functional.scaled_dot_product_attention(x[None], y[None], y[None]),
         "query.device: cuda:0 key.device: cpu and value.device: cpu",
@@ -102,7 +94,6 @@ MIXED: dict[str, tuple[Callable[[Tensor, Tensor], object], str]] = {
     "out": (lambda x, y: torch.add(x, x, out=y), "cuda:0"),
     "a lazy layer": (lambda x, y: nn.LazyLinear(3, device="cuda"), "call it once, and move it then"),
     "a lazy layer that moves": (lambda x, y: nn.LazyLinear(3).cuda(), "call it once, and move it then"),
-    "a device beyond": (lambda x, y: torch.ones(2, device="cuda:64"), "from cuda:0 to cuda:63, got cuda:64"),
     "a move beyond": (lambda x, y: x.to("cuda:127"), "from cuda:0 to cuda:63, got cuda:127"),
 }
 
@@ -135,45 +126,25 @@ def test_a_tensor_knows_where_it_is() -> None:
     assert on_gpu.to(OTHER) is on_gpu and on_gpu.cuda(1) is on_gpu
     assert on_gpu.type(torch.float64).device == OTHER
     assert repr(on_gpu) == "tensor(..., size=(3,), device='cuda:1', fake=True)"
+    with torch.device("cuda:1"):
+        assert devices(nn.Linear(2, 2)) == {OTHER}
+    assert torch.vmap(lambda row: row * 2)(on_gpu).device == OTHER
     assert on_gpu.new_zeros(2).device == torch.empty_like(on_gpu).device == on_gpu.new_tensor([1]).device == OTHER
 
 
-def test_assigning_data_moves_a_tensor() -> None:
-    tensor = torch.ones(2, requires_grad=True)
-    tensor.data = torch.ones(3, device=OTHER)
-    assert (tensor.device, tensor.shape, (tensor * 2).device) == (OTHER, (3,), OTHER)
-
-
-def test_a_device_context_is_followed() -> None:
-    with torch.device("cuda:1"):
-        assert devices(nn.Linear(2, 2)) == {OTHER}
-    torch.set_default_device("cuda")
-    try:
-        assert torch.ones(2).device == GPU
-    finally:
-        torch.set_default_device(None)
-
-
-def test_transforms_and_checkpoints_keep_the_device() -> None:
-    x = torch.ones(3, device=OTHER, requires_grad=True)
-    assert torch.vmap(lambda row: row * 2)(x).device == OTHER
-    assert torch.func.grad(lambda row: row.sum())(x).device == OTHER
-    layer = nn.Linear(3, 3, device=OTHER)
-    checkpoint(layer, x, use_reentrant=False).sum().backward()
-    assert x.grad is not None and x.grad.device == OTHER
-
-
-def test_attributes_of_a_parameter_stay_when_its_module_moves() -> None:
+def test_attributes_of_a_parameter_stay_when_its_module_moves_and_assigned_data_moves_it() -> None:
     layer = nn.Linear(2, 2)
     layer.weight.tag = "mine"  # type: ignore[attr-defined] # an attribute of the user
     view = layer.weight.view(-1)
     assert vars(layer.cuda().half().weight)["tag"] == "mine"
     assert view.device == torch.device("cpu"), "as a view of a real parameter keeps the data from before"
+    tensor = torch.ones(2, requires_grad=True)
+    tensor.data = torch.ones(3, device=OTHER)
+    assert (tensor.device, tensor.shape, (tensor * 2).device) == (OTHER, (3,), OTHER)
 
 
 ASKING: dict[str, Callable[[Tensor], object]] = {
     "factory": lambda x: torch.ones(2, device="cuda"),
-    "to": lambda x: x.to("cuda"),
     "cuda": lambda x: x.cuda(),
     "like": lambda x: torch.zeros_like(x, device="cuda:1"),
     "module": lambda x: nn.Linear(2, 2).cuda(),

@@ -22,10 +22,8 @@ MEMORY = "needs the memory of a fake tensor, and a fake tensor has none"
 REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "item": (lambda x: x.sum().item(), READING),
     "bool": (lambda x: bool(x.sum()), READING),
-    "int": (lambda x: int(x[0]), READING),
     "format": (lambda x: f"{x.sum():.3f}", READING),
     "index": (lambda x: range(x.int()[0]), READING),
-    "contains": (lambda x: 1 in x, READING),
     "tolist": (lambda x: x.tolist(), READING),
     "equal": (lambda x: torch.equal(x, x), READING),
     "nonzero": (lambda x: x.nonzero(), SHAPE),
@@ -56,17 +54,6 @@ def test_what_needs_data_is_refused_where_it_is_asked_for(ask: Callable[[Tensor]
             after()
     with pytest.raises(RuntimeError, match="Cannot access data pointer"):
         torch._C._to_dlpack(fake)
-
-
-def test_the_traceback_ends_below_the_line_of_the_user() -> None:
-    with fake_mode():
-        fake = torch.ones(3)
-        try:
-            fake.sum().item()
-        except RuntimeError as error:
-            assert error.__traceback__ is not None
-            assert error.__traceback__.tb_frame.f_code.co_filename == __file__
-            assert error.__cause__ is None and error.__suppress_context__
 
 
 def test_an_operation_without_a_rule_is_tried_on_small_tensors_only() -> None:

@@ -65,25 +65,8 @@ class Lazy(Module):
     inner: nn.LazyLinear = submodule(nn.LazyLinear, 3)
 
 
-class Tied(Module):
-    """A declared tie that something breaks."""
-
-    linear: nn.Linear = submodule(nn.Linear, 2, 2)
-    head: nn.Parameter = param(2, 2, tie="linear.weight")
-
-
-def broken(replace: Callable[[Tied], None]) -> Tied:
-    module = Tied.on_meta()
-    replace(module)
-    return module
-
-
 GENERATOR = torch.Generator().manual_seed(0)
 USES = r"Given\.reset_parameters\(\) uses inner\.weight, which another declared module"
-TIED = (
-    r"materialize\(\): head, a parameter of Tied, is not initialised: the declaration ties it to linear\.weight, but somebody"
-    r" assigned another tensor to one of the two; assign the tensor of linear\.weight to self\.head too, or give the values"
-)
 RUNS: dict[str, tuple[Callable[[Given], object], str]] = {
     "a tensor left out": (
         lambda it: None,
@@ -112,11 +95,6 @@ REFUSED: dict[str, tuple[Callable[[], Module], str]] = {
     **{name: (partial(Given.on_meta, run), message) for name, (run, message) in RUNS.items()},
     "views": (Views.on_meta, "rows shares memory with table; let it be a copy, or give both names to one tensor"),
     "a lazy layer": (Lazy.on_meta, r"inner\.weight has no shape, because LazyLinear is lazy"),
-    "another weight than the tied one": (
-        lambda: broken(lambda it: setattr(it.linear, "weight", nn.Parameter(torch.empty(2, 2, device="meta")))),
-        TIED,
-    ),
-    "another layer than the tied one": (lambda: broken(lambda it: setattr(it, "linear", nn.Linear(2, 2))), TIED),
 }
 
 

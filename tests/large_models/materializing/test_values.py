@@ -176,9 +176,6 @@ def test_a_tie_survives_to_empty_assign_and_materialize() -> None:
     model.load_state_dict(state, assign=True)
     assert model.head is model.embed.weight and not model.head.is_meta
 
-    # What the checkpoint lacks is still on meta after `assign`, and materialize() gives it values.
-    left = [name for name, tensor in tensors(model).items() if tensor.is_meta]
-    assert left == ["blocks.0.table", "blocks.1.table"]
-    model.materialize("cpu", seed=0)
+    # What the checkpoint lacks is made again.
     assert model.blocks[0].table.tolist() == [0.25] * 4
     torch.testing.assert_close(model.head, state["head"], rtol=0, atol=0)

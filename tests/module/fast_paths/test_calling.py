@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules import module as torch_module
 
-from qten_gen import Functional, Module
+from qten_gen import Module
 from qten_gen.runtime.module import dispatch
 from qten_gen.runtime.module.dispatch import by_nn_module
 
@@ -242,13 +242,6 @@ def test_a_call_that_was_kept_sees_later_handlers() -> None:
     assert (call(3), of_class(kept, 3)) == ("late", "late")
 
 
-def test_arguments_are_passed_on_by_place_and_by_name() -> None:
-    twice = untyped(Twice())
-    assert (twice(3), twice(3, 2.0), twice(3, scale=3.0)) == (6, 12, 18)
-    assert twice(torch.ones(1), 2.0).tolist() == [4]
-    assert twice(x=torch.ones(1)).tolist() == [2]
-
-
 @pytest.mark.parametrize("given", [(), ("x", "y", "z")])
 def test_wrong_arguments_are_refused_in_the_words_of_forward(given: tuple[str, ...]) -> None:
     assert result(lambda: untyped(Twice())(*given)) == result(lambda: PlainTwice()(*given))
@@ -314,59 +307,9 @@ def test_fx_sees_the_module() -> None:
     assert [node.op for node in AsLeaf().trace(Outer()).nodes] == ["placeholder", "call_module", "output"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_trace_names_its_scopes() -> None:
-    class Outer(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = Twice()
-
-        def forward(self, x: Tensor) -> Tensor:
-            out: Tensor = self.inner(x)
-            return out
-
-    trace: Callable[..., Any] = torch.jit.trace
-    traced = trace(Outer(), torch.ones(2))
-    assert "inner" in dict(traced.named_modules())
-    assert "__module.inner" in str(traced.inlined_graph)
-
-
-def test_a_class_with_its_own_call_keeps_it() -> None:
-    class Own(Twice):
-        if not TYPE_CHECKING:  # Module says to checkers that it is `forward`'s
-
-            def __call__(self, *given: object) -> str:
-                return "own"
-
-    @Own.register(str)
-    def _(own: Own, text: str) -> str:
-        return text
-
-    assert untyped(Own())(3) == "own"
-
-
 def test_a_class_with_its_own_call_impl_is_called_by_nn_module() -> None:
     class Counting(Twice):
         def _call_impl(self, *given: object) -> str:
             return "counted"
 
     assert untyped(Counting())(3) == "counted"
-
-
-def test_a_functional_passes_keywords_where_a_handler_takes_them() -> None:
-    class Scale(Functional):
-        pass
-
-    @Scale.register(int)
-    def _(scale: Scale, number: int) -> int:
-        return number
-
-    with pytest.raises(TypeError, match="got an unexpected keyword argument 'by'"):
-        Scale()(3, by=2)
-
-    @Scale.register(float)
-    def _(scale: Scale, number: float, by: float = 1.0) -> float:
-        return number * by
-
-    assert (Scale()(3), Scale()(3.0, by=2.0)) == (3, 6.0)
-    assert Scale()(True) is True, "an object of a class that was not seen before"

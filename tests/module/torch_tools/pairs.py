@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import pytest
 import torch
 from torch import Tensor, nn
 
@@ -175,13 +174,6 @@ def agree(pair: Pair, step: Step) -> None:
     assert len(declared) == len(plain) > 0
     for ours, theirs in zip(declared, plain, strict=True):
         assert ours.dtype == theirs.dtype and torch.equal(ours, theirs)
-
-
-def fail_alike(pair: Pair, step: Step, error: type[Exception] | tuple[type[Exception], ...], match: str) -> None:
-    """Assert that plain PyTorch refuses a step, and that the declared module is refused in the same words."""
-    for module in pair.both:
-        with pytest.raises(error, match=match):
-            step(module)
 
 
 def _tensors(result: Tensor | Sequence[Tensor]) -> list[Tensor]:

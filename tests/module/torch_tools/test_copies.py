@@ -132,15 +132,3 @@ def test_a_state_dict_is_loaded(pair: Pair, assign: bool) -> None:
         return [*state(module), *shown(module), module(pair.input)]
 
     agree(pair, run)
-
-
-def test_a_state_dict_is_assigned_to_a_module_on_meta_which_shares_its_memory(pair: Pair) -> None:
-    given = {key: value.clone() for key, value in pair.plain.state_dict().items()}
-
-    def run(module: nn.Module) -> list[Tensor]:
-        module.to("meta").load_state_dict(given, assign=True)
-        return list(module.state_dict().values())
-
-    agree(pair, run)
-    pointers = {tensor.data_ptr() for tensor in given.values()}
-    assert {tensor.data_ptr() for tensor in pair.declared.state_dict().values()} == pointers

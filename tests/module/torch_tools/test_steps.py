@@ -6,7 +6,9 @@ A step is a function that does something with either module, and returns the ten
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -17,8 +19,9 @@ from torch.optim import SGD, AdamW, Optimizer
 from torch.optim.swa_utils import AveragedModel
 from torch.utils import swap_tensors
 from torch.utils.checkpoint import checkpoint
+from torch.utils.data import DataLoader, TensorDataset
 
-from .pairs import Block, Input, Pair, Rows, agree, blocks, state, train
+from .pairs import Block, Input, Pair, Rows, agree, blocks, state, tower, train
 
 Step = Callable[[nn.Module, Input], "Tensor | Sequence[Tensor]"]
 Tensors = dict[str, Tensor]
@@ -302,3 +305,38 @@ def a_replica_with_tensors_of_its_own(module: nn.Module, input: Input) -> list[T
 @pytest.mark.parametrize("found", STEPS.values(), ids=STEPS)
 def test_a_step_gives_what_it_gives_of_a_plain_module(pair: Pair, found: Step) -> None:
     agree(pair, lambda module: found(module, pair.input))
+
+
+def loader() -> DataLoader[tuple[Tensor, ...]]:
+    """Four rows, two at a time."""
+    return DataLoader(TensorDataset(torch.linspace(-1, 1, 16).view(4, 4)), batch_size=2)
+
+
+@pytest.fixture
+def no_accelerator() -> Iterator[None]:
+    """No settings of an Accelerator, which a process keeps: transformers' Trainer makes one with others."""
+    reset = importlib.import_module("accelerate.state").AcceleratorState._reset_state
+    reset(True)
+    yield
+    reset(True)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(find_spec("accelerate") is None, reason="accelerate is not installed")
+@pytest.mark.usefixtures("no_accelerator")
+def test_accelerate_prepares_and_trains_it() -> None:
+    def run(module: nn.Module) -> list[Tensor]:
+        accelerator = importlib.import_module("accelerate").Accelerator(cpu=True, mixed_precision="bf16")
+        optimiser = torch.optim.AdamW(module.parameters(), lr=0.01)
+        model, optimiser, batches = accelerator.prepare(module, optimiser, loader())
+        for (batch,) in batches:
+            with accelerator.accumulate(model):
+                optimiser.zero_grad()
+                accelerator.backward(model(batch).square().mean())
+                accelerator.clip_grad_norm_(model.parameters(), 1.0)
+                optimiser.step()
+        found = accelerator.unwrap_model(model, keep_fp32_wrapper=False)
+        assert found is module
+        return [*state(found), *accelerator.get_state_dict(model).values()]
+
+    agree(tower(), run)

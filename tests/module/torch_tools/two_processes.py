@@ -11,15 +11,13 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.checkpoint import state_dict_loader, state_dict_saver
-from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict, set_model_state_dict
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, Replicate, distribute_module, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
 
-from qten_gen import Module, submodule
+from qten_gen import Module, param, submodule
 from tests.module.derived import compare_everywhere, derived
 from tests.module.torch_tools.gloo import WORLD, Check, main
 from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, rows, tower
@@ -74,25 +72,6 @@ def fully_sharded(folder: Path) -> None:
     each_pair(lambda pair: lambda module: trained(sharded(module), mine(pair.input)))
 
 
-def fully_sharded_from_meta(folder: Path) -> None:
-    """A module made without memory, sharded, given memory and then values."""
-
-    def step(pair: Pair) -> Step:
-        given = {name: tensor.clone() for name, tensor in pair.plain.state_dict().items()}
-
-        def run(module: nn.Module) -> list[Tensor]:
-            made = sharded(module.to("meta")).to_empty(device="cpu")
-            with torch.no_grad():
-                for each in blocks(made):
-                    each.noise.zero_()
-            set_model_state_dict(made, given, options=StateDictOptions(full_state_dict=True))
-            return trained(made, pair.input)
-
-        return run
-
-    each_pair(step)
-
-
 def fully_sharded_in_lower_precision(folder: Path) -> None:
     def step(pair: Pair) -> Step:
         def run(module: nn.Module) -> list[Tensor]:
@@ -141,18 +120,6 @@ def a_sharded_class_derives_from_the_declared_one(folder: Path) -> None:
     assert all(isinstance(each.weight, DTensor) for each in blocks(made))
 
 
-def checkpoints_are_interchangeable(folder: Path) -> None:
-    """Saved by the one, loaded by the other, sharded both times."""
-    pair = tower()
-    ours, theirs = sharded(pair.declared), sharded(pair.plain)
-    trained(ours, pair.input)
-    state_dict_saver.save({"model": get_model_state_dict(ours)}, checkpoint_id=folder / "checkpoint")
-    state = {"model": get_model_state_dict(theirs)}
-    state_dict_loader.load(state, checkpoint_id=folder / "checkpoint")
-    set_model_state_dict(theirs, state["model"])
-    assert torch.equal(whole(ours(pair.input)), whole(theirs(pair.input)))
-
-
 def tensor_parallel(folder: Path) -> None:
     """A plan by name: one projection by columns, one by rows."""
     plan = {
@@ -199,14 +166,29 @@ def cached_values_while_sharded(folder: Path) -> None:
     compare_everywhere(module)
 
 
+class Tied(Module):
+    embed: nn.Embedding = submodule(nn.Embedding, 4, 4)
+    head: nn.Parameter = param(tie="embed.weight")
+
+
+def a_tie_that_is_sharded_apart_is_refused(folder: Path) -> None:
+    module = Tied()
+    fully_shard(module.embed)
+    try:
+        fully_shard(module)
+    except RuntimeError as error:
+        assert "Tied.head is tied to embed.weight, and fully_shard has one of the two alone" in str(error)
+    else:
+        raise AssertionError("not refused")
+
+
 CHECKS: Sequence[Check] = (
+    a_tie_that_is_sharded_apart_is_refused,
     distributed_data_parallel,
     fully_sharded,
-    fully_sharded_from_meta,
     fully_sharded_in_lower_precision,
     kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype,
     a_sharded_class_derives_from_the_declared_one,
-    checkpoints_are_interchangeable,
     tensor_parallel,
     tensor_parallel_of_own_parameters,
     cached_values_while_sharded,

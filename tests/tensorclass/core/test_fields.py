@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-
-from ..declared import batch, flat
+from tests.tensorclass.declared import batch, flat
 
 
 def test_assignment_is_checked_like_construction() -> None:
@@ -139,8 +138,8 @@ def test_replace_constructs_another_object() -> None:
         value.replace(tokens=torch.zeros(3))
 
 
-def test_keys_values_and_items_list_every_field_in_order() -> None:
+def test_keys_and_items_list_every_field_in_order() -> None:
     value = batch(4, full=False)
     assert value.keys() == ("tokens", "point", "mask", "other", "source", "tags")
-    assert [id(held) for held in value.values()] == [id(getattr(value, name)) for name in value.keys()]
+    assert [id(held) for _, held in value.items()] == [id(getattr(value, name)) for name in value.keys()]
     assert value.items()[2:5] == (("mask", None), ("other", None), ("source", "test"))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from ..declared import Flat, batch, flat
+from tests.tensorclass.declared import Flat, batch, flat
 
 
 def named(*names: str | None) -> Flat:
@@ -113,14 +113,6 @@ def test_an_index_keeps_the_names_of_the_dimensions_that_are_left(index: Any, na
     assert len(selected.names) == len(selected.batch_size)
 
 
-@pytest.mark.parametrize("index", [index for index, names in INDEXES if names != (None, None, "row", "column")])
-def test_the_names_after_an_index_are_those_of_tensordict(index: Any) -> None:
-    tensordict = pytest.importorskip("tensordict", reason="tensordict, the oracle of this test, is not installed")
-    names, size = ["time", "row", "column"], [2, 3, 4]
-    expected = tensordict.TensorDict({"x": torch.zeros(size)}, size, names=names)[index]
-    assert list(named(*names)[index].names) == expected.names
-
-
 SHAPES: dict[str, tuple[Callable[[Flat], Flat], tuple[str | None, ...]]] = {
     "permute": (lambda value: value.permute(1, 0), ("row", "time")),
     "permute by name": (lambda value: value.permute("row", "time"), ("row", "time")),
@@ -150,51 +142,13 @@ def test_operations_on_the_dimensions_move_drop_and_insert_names(name: str) -> N
 
 
 def test_a_dimension_that_is_named_is_the_one_that_has_the_name() -> None:
-    value = flat(2, 3).refine_names("time", "row")
+    value = named("time", "row")
     assert [part.batch_size for part in value.split([1, 2], dim="row")] == [(2, 1), (2, 2)]
     assert Flat.cat([value, value], dim="row").batch_size == (2, 6)
     with pytest.raises(ValueError, match=r"^no dimension of Flat is called 'rows'; the names are \['time', 'row'\]$"):
         value.unbind("rows")
     with pytest.raises(ValueError, match=r"the names are \[None, None\]"):
         flat(2, 3).transpose("time", "row")
-
-
-def test_names_are_refined_where_there_are_none() -> None:
-    value = flat(2, 3, 4)
-    refined = value.refine_names("time", ..., "column")
-    assert refined.names == ("time", None, "column")
-    assert refined.x is value.x
-    assert value.names == (None, None, None)
-    assert refined.refine_names("time", "row", "column").names == ("time", "row", "column")
-    with pytest.raises(
-        ValueError, match=r"^Flat\.refine_names: the dimension 'time' cannot become 'step'; use \.rename$"
-    ):
-        refined.refine_names("step", ...)
-    with pytest.raises(ValueError, match="for each of 3 batch dimensions"):
-        value.refine_names("time")
-    with pytest.raises(ValueError, match="expected one ellipsis at most, got 2"):
-        value.refine_names(..., "row", ...)
-
-
-def test_dimensions_are_renamed_in_order_or_by_name() -> None:
-    value = named("time", "row")
-    assert value.rename("step", None).names == ("step", None)
-    assert value.rename(time="step").names == ("step", "row")
-    assert value.rename(None).names == (None, None)
-    assert value.names == ("time", "row")
-    assert value.rename_(row="column") is value
-    assert value.names == ("time", "column")
-    with pytest.raises(ValueError, match=r"^Flat\.rename: no dimension is called 'row'; the names are"):
-        value.rename(row="column")
-    with pytest.raises(ValueError, match=r"all different, got \['time', 'time'\]"):
-        value.rename(column="time")
-    with pytest.raises(TypeError, match="in order or by their old name, not both"):
-        value.rename("step", None, time="row")
-
-
-def test_a_locked_object_is_not_renamed_in_place() -> None:
-    with pytest.raises(RuntimeError, match="cannot name the dimensions of a Flat: it is locked"):
-        named("time").lock_().rename_("step")
 
 
 def test_an_object_in_a_field_has_names_of_its_own() -> None:

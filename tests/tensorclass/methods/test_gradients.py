@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils._pytree import tree_leaves
 
 from ..declared import Flat, batch, flat
 
@@ -27,24 +28,6 @@ def test_gradients_are_removed_or_set_to_zero() -> None:
     assert value.grad is None
 
 
-def test_backward_goes_back_from_all_tensors() -> None:
-    value = flat(4).requires_grad_()
-    (value * 2).apply(torch.sum, batch_size=()).backward()
-    assert value.grad is not None
-    assert torch.equal(value.grad.x, torch.full((4, 3), 2.0))
-    assert torch.equal(value.grad.y, torch.full((4,), 2.0))
-
-
-def test_backward_leaves_out_what_requires_no_gradient() -> None:
-    value = Flat(torch.zeros((), requires_grad=True), torch.zeros((), dtype=torch.int64))
-    value.backward()
-    assert value.x.grad is not None
-    with pytest.raises(RuntimeError, match=r"^backward: no tensor of the Flat requires a gradient$"):
-        flat(4).backward()
-    with pytest.raises(TypeError, match="expected a value in every object or in none"):
-        batch(4, full=False).requires_grad_().backward(batch(4))
-
-
 def test_data_shares_the_tensors_without_their_history() -> None:
     value = flat(4).requires_grad_()
     data = value.data
@@ -61,7 +44,7 @@ def test_clipping_takes_the_tensors_and_refuses_an_object(given: Callable[[Flat]
     with pytest.raises((TypeError, RuntimeError)), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.nn.utils.clip_grad_norm_(given(value), 1.0)
-    torch.nn.utils.clip_grad_norm_(value.values(include_nested=True, leaves_only=True), 1.0)
+    torch.nn.utils.clip_grad_norm_(tree_leaves(value), 1.0)
     assert value.grad is not None and value.grad.x.max() < 1
 
 

@@ -131,7 +131,8 @@ def test_a_mask_of_bytes_is_refused() -> None:
 
 
 def test_a_bool_makes_a_dimension_without_name() -> None:
-    value = flat(2, 3).refine_names("time", "row")
+    value = flat(2, 3)
+    value.names = ["time", "row"]
     assert value[True].names == (None, "time", "row")
     assert value[:, False].names == ("time", None, "row")
     assert value[0, True].names == (None, "row")

@@ -54,26 +54,6 @@ def test_what_cannot_be_written_is_refused(key: Any, given: Any, error: type[Exc
         batch(4, full=False).set_(key, given)
 
 
-def test_set_at_writes_into_items_of_a_nested_object() -> None:
-    value, other = batch(4), batch(4)
-    value.set_at_("point", other[0].point, 2)
-    assert torch.equal(value.point.position[2], other.point.position[0])
-
-
-def test_set_at_refuses_what_has_no_items() -> None:
-    looked = Looked(torch.zeros(4), torch.zeros(3), batch_size=4)
-    with pytest.raises(
-        ValueError, match=r"^Looked\.table: the batch does not carry it, so it has no items to write; use"
-    ):
-        looked.set_at_("table", 1, 0)
-    with pytest.raises(ValueError, match=r"^Looked\.x: "):
-        looked.set_at_("x", torch.zeros(3), slice(2))
-    with pytest.raises(TypeError, match=r"^Looked\.x: expected a Tensor or a number, got a list$"):
-        looked.set_at_("x", [1], 0)
-    with pytest.raises(IndexError):
-        looked.set_at_("x", 1, 4)
-
-
 def test_update_writes_into_several_tensors_or_none() -> None:
     value = batch(4)
     tokens, weight = value.tokens, value.point.weight
@@ -126,17 +106,8 @@ def test_values_of_items_are_copied_too() -> None:
     value, other = Titled(torch.zeros(2), ["a", "b"], batch_size=2), Titled(torch.ones(2), ["c", "d"], batch_size=2)
     x = value.x
     assert value.copy_(other).titles.tolist() == ["c", "d"]
-    assert (x.tolist(), value.get_at("titles", 1)) == ([1, 1], other[1].titles)
+    assert (x.tolist(), value[1].titles) == ([1, 1], other[1].titles)
     assert Titled(torch.zeros(2, 3), ["a", "b"], batch_size=2).auto_batch_size_().batch_size == (2,)
-
-
-def test_items_are_copied_from_an_object_or_field_by_field() -> None:
-    value, other = batch(4), batch(4)
-    value.copy_at_(other[0], 1).update_at_(other[0], 2).update_at_({"tokens": 0, ("point", "weight"): 0}, 3)
-    for row in (1, 2):
-        assert torch.equal(value.tokens[row], other.tokens[0])
-        assert torch.equal(value.point.position[row], other.point.position[0])
-    assert (int(value.tokens[3].sum()), float(value.point.weight[3])) == (0, 0)
 
 
 class Heads(TensorClass):
@@ -155,8 +126,6 @@ def test_each_tensor_of_a_dict_or_list_is_written() -> None:
     a, first = value.by_name["a"], value.in_order[0]
     value.set_("by_name", {"b": 2, "a": torch.ones(4)}).set_("in_order", [torch.ones(4)])
     assert [int(tensor.sum()) for tensor in (a, value.by_name["b"], first)] == [4, 16, 4]
-    value.set_at_("by_name", 5, 0).set_at_("in_order", [torch.tensor(7)], 0)
-    assert (a.tolist(), first.tolist()) == ([5, 1, 1, 1], [7, 1, 1, 1])
     value.copy_(heads())
     assert value.by_name["a"] is a
     assert a.sum() == 0
@@ -177,17 +146,13 @@ def test_a_dict_or_list_is_written_as_a_whole() -> None:
 WRITES: dict[str, Callable[[Fixed], object]] = {
     "set_": lambda value: value.set_("x", 1),
     "set inplace": lambda value: value.set("x", 1, inplace=True),
-    "set_at_": lambda value: value.set_at_("x", 1, 0),
     "update_": lambda value: value.update_({"x": 1}),
     "update inplace": lambda value: value.update({"x": 1}, inplace=True),
-    "update_at_": lambda value: value.update_at_({"x": 1}, 0),
     "copy_": lambda value: value.copy_(value.clone()),
-    "copy_at_": lambda value: value.copy_at_(value[0], 0),
     "zero_": lambda value: value.zero_(),
     "fill_": lambda value: value.fill_(1),
     "set_ of a nested field": lambda value: value.set_(("flat", "x"), 1),
     "zero_ of a nested object": lambda value: value.flat.zero_(),
-    "item of a nested object": lambda value: value.flat.set_at_("x", 1, 0),
 }
 
 
@@ -200,7 +165,7 @@ def test_a_frozen_object_refuses_every_write(name: str) -> None:
     assert all(torch.equal(tensor, before[path]) for path, tensor in tensors(value).items())
 
 
-@pytest.mark.parametrize("name", ["set_", "set inplace", "set_at_", "update_", "zero_", "fill_"])
+@pytest.mark.parametrize("name", ["set_", "set inplace", "update_", "zero_", "fill_"])
 def test_a_locked_object_allows_writes(name: str) -> None:
     value: Any = flat(4).lock_()
     WRITES[name](value)

@@ -51,27 +51,6 @@ def test_in_is_refused_because_it_could_mean_two_things() -> None:
         "x" in flat(4)  # noqa: B015
 
 
-INDEXES: list[Any] = [0, -1, slice(1, 3), None, ..., [2, 0], torch.tensor([True, False, True, False])]
-
-
-@pytest.mark.parametrize("index", INDEXES, ids=str)
-def test_get_at_is_the_field_of_the_indexed_object(index: Any) -> None:
-    value = batch(4)
-    assert torch.equal(value.get_at("tokens", index), value[index].tokens)
-    assert torch.equal(value.get_at(("point", "weight"), index), value[index].point.weight)
-    assert value.get_at("source", index) == "test"
-
-
-def test_get_at_indexes_along_the_batch_dimensions_only() -> None:
-    value = tagged()
-    assert value.get_at("table", 1) is value.table
-    assert value.get_at("missing", 1, None) is None
-    with pytest.raises(IndexError, match="Tagged has 1 batch dimension"):
-        value.get_at("x", (0, 0))
-    with pytest.raises(KeyError, match="Tagged has no field 'y'"):
-        value.get_at("y", 0)
-
-
 def test_a_key_is_a_name_or_a_tuple_of_names() -> None:
     value: Any = tagged()
     with pytest.raises(TypeError, match="^expected the name of a field or a tuple of names as the key, got int 0$"):
@@ -210,7 +189,6 @@ def test_fields_of_a_frozen_object_are_read_by_key_and_not_set() -> None:
         value.pop("y")
     with pytest.raises(FrozenInstanceError):
         value.setdefault("y", value.x)
-    assert value.get_at("x", 0) == 1
 
 
 class Several(TensorClass):

@@ -24,9 +24,6 @@ FITTING: dict[str, Callable[[Batch], Batch]] = {
     "to()": lambda value: value.to(),
     "cpu()": lambda value: value.cpu(),
     "float()": lambda value: value.float(),
-    "atleast_1d()": lambda value: value.atleast_1d(),
-    "atleast_2d()": lambda value: value.atleast_2d(),
-    "atleast_3d()": lambda value: value.atleast_3d(),
 }
 """Operations on an object of three batch dimensions, which need change nothing."""
 
@@ -160,63 +157,3 @@ def test_a_nested_object_keeps_its_own_device() -> None:
     value.point = value.point.to("cpu")
     for result in (value[0], value.reshape(2, 2), value.clone(), value.split(2)[0], value == value):
         assert (result.device, result.point.device) == (None, torch.device("cpu"))
-
-
-def test_a_filter_tells_which_tensors_are_cast() -> None:
-    value = batch(4)
-    cast = value.to(torch.int32, cast_filter=lambda tensor: tensor.dtype == torch.int64)
-    assert dtypes(cast) == dtypes(value) | {"tokens": torch.int32}
-    assert set(dtypes(value.to(torch.int32, cast_filter=lambda tensor: True)).values()) == {torch.int32}
-
-
-def test_to_gives_another_batch_size_without_changing_the_object() -> None:
-    value = batch(4, 5).refine_names("time", "row")
-    out = value.to(batch_size=4)
-    assert (out.batch_size, out.names) == ((4,), ("time",))
-    assert out.tokens is value.tokens
-    assert value.batch_size == (4, 5)
-    with pytest.raises(ValueError, match=r"Batch\.tokens: expected a shape that starts with \[5\]"):
-        value.to("meta", batch_size=5)
-
-
-def test_to_can_change_the_object_itself() -> None:
-    value = batch(4).refine_names("time")
-    assert value.to("meta", torch.float64, inplace=True) is value
-    assert (value.device, value.point.device) == (torch.device("meta"), torch.device("meta"))
-    assert value.point.weight.dtype == torch.float64
-    assert value.names == ("time",)
-    assert value.to("meta", inplace=True) is value
-    with pytest.raises(RuntimeError, match="cannot move or cast a Batch: it is locked"):
-        value.lock_().to("cpu", inplace=True)
-
-
-class Filter:
-    """A filter that is not a function."""
-
-    def __call__(self, key: tuple[str, ...], tensor: Tensor) -> bool:
-        return key[-1] == "weight"
-
-    def method(self, tensor: Tensor, limit: int = 1) -> bool:
-        return tensor.dim() > limit
-
-
-@pytest.mark.parametrize(
-    "cast_filter",
-    [
-        lambda key, tensor: key == ("point", "weight"),
-        lambda key, tensor, limit=1: key[-1] == "weight",
-        Filter(),
-    ],
-    ids=["function", "default", "object"],
-)
-def test_a_filter_of_two_arguments_gets_the_key(cast_filter: Callable[[tuple[str, ...], Tensor], bool]) -> None:
-    value = batch(4)
-    assert value.to(torch.float64, cast_filter=cast_filter).point.weight.dtype == torch.float64
-    assert value.double(cast_filter=cast_filter).tokens.dtype == value.tokens.dtype
-
-
-def test_a_filter_of_one_argument_and_a_default_gets_the_tensor() -> None:
-    value = batch(4)
-    cast = dtypes(value.int(cast_filter=Filter().method))
-    for path, tensor in tensors(value).items():
-        assert cast[path] == (torch.int32 if tensor.dim() > 1 else tensor.dtype)

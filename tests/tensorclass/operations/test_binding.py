@@ -34,11 +34,11 @@ OVERRIDDEN = """
 class Logits(TensorClass):
     x: Tensor
 
-    def exp(self):
-        return super().exp() * 2
+    def flip(self):
+        return super().flip(0) * 2
 
-logits = Logits(torch.zeros(3), batch_size=[3])
-assert logits.exp().x.tolist() == [2, 2, 2]
+logits = Logits(torch.arange(3), batch_size=[3])
+assert logits.flip().x.tolist() == [4, 2, 0]
 """
 
 USES = [
@@ -47,13 +47,13 @@ USES = [
     "assert torch.equal((1 - batch).x, 1 - batch.x)",
     "batch += 1; assert batch.x[0, 0] == 1",
     "assert (batch == batch).all()",
-    "assert batch.sum(0).x.shape == (2,)",
+    "assert torch.sum(batch, 0).x.shape == (2,)",
     "assert torch.stack([batch, batch]).batch_size == (2, 3)",
     "assert Batch.stack([batch, batch]).batch_size == (2, 3)",
-    "assert Batch.exp(batch).x[0, 0] == 1",
-    "assert 'keepdim' in inspect.signature(Batch.sum).parameters",
-    "assert pickle.loads(pickle.dumps(batch.sum))(0).x.shape == (2,)",
-    "results = []; threads = [threading.Thread(target=lambda: results.append(batch.exp())) for _ in range(8)]\n"
+    "assert Batch.double(batch).x.dtype is torch.double",
+    "assert 'keepdim' in inspect.signature(Batch.all).parameters",
+    "assert pickle.loads(pickle.dumps(batch.flip))(0).x.shape == (3, 2)",
+    "results = []; threads = [threading.Thread(target=lambda: results.append(batch.flip(0))) for _ in range(8)]\n"
     "for thread in threads: thread.start()\n"
     "for thread in threads: thread.join()\n"
     "assert len(results) == 8",

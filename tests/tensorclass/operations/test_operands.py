@@ -2,50 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, Unbatched
+from qten_gen import TensorClass, Unbatched, lifted
 from qten_gen.runtime.tensorclass.methods.operands import one
 
 from .declared import Batch, Inner, example
 
+fn: Any = torch  # objects in place of tensors
 
-@pytest.mark.parametrize("name", ["add", "maximum", "add_", "clamp", "where", "lerp"])
-def test_another_operand_is_refused(name: str) -> None:
+
+def test_another_operand_is_refused() -> None:
     value: Any = example()
-    given = {"where": (torch.tensor(True), "s"), "lerp": ("s", 0.5)}.get(name, ("s",))
-    with pytest.raises(TypeError, match=rf"Batch\.{name}: expected Batch, a Tensor or a number, got str"):
-        getattr(value, name)(*given)
+    with pytest.raises(TypeError, match=r"Batch\.where: expected Batch, a Tensor or a number, got str"):
+        value.where(torch.tensor(True), "s")
 
 
 def test_another_batch_size_is_refused() -> None:
     with pytest.raises(ValueError, match=r"expected two Batch of one batch size, got \[2, 3\] and \[3\]"):
-        example().lerp(example()[0], 0.5)
+        lifted(torch.lerp)(example(), example()[0], torch.tensor(0.5))
 
 
 def test_the_field_whose_shapes_differ_is_named() -> None:
     other = example()
     other.x = torch.ones(2, 3, 7)
     with pytest.raises(RuntimeError, match=r"^add: Batch\.x: The size of tensor a"):
-        example().add(other)
+        lifted(torch.add)(example(), other)
 
 
 def test_the_field_that_torch_refuses_is_named() -> None:
     with pytest.raises(RuntimeError, match=r"^bitwise_and: Batch\.x: .*not implemented for 'Float'"):
-        example().bitwise_and(1)
+        fn.bitwise_and(example(), 1)
 
 
 def test_the_field_that_torch_refuses_beside_another_object_is_named() -> None:
     mixed = Mixed(torch.ones(2), torch.ones(2, dtype=torch.long), batch_size=2)
     with pytest.raises(RuntimeError, match=r"^lerp: Mixed\.count: .*not implemented for 'Long'"):
-        mixed.lerp(mixed, 0.5)
+        fn.lerp(mixed, mixed, 0.5)
     with pytest.raises(RuntimeError, match=r"^bitwise_and: Mixed\.share: .*not implemented for 'Float'"):
-        mixed.bitwise_and(mixed)
+        fn.bitwise_and(mixed, mixed)
     with pytest.raises(RuntimeError, match=r"^rand_like: Mixed\.count: .*not implemented for 'Long'"):
         Mixed.rand_like(mixed)
 
@@ -61,13 +60,10 @@ def halved(mixed: Mixed) -> None:
     mixed *= 0.5
 
 
-@pytest.mark.parametrize("change", [lambda mixed: mixed.mul_(0.5), halved])
-def test_the_field_that_torch_refuses_in_place_is_named_and_nothing_is_done_twice(
-    change: Callable[[Mixed], object],
-) -> None:
+def test_the_field_that_torch_refuses_in_place_is_named_and_nothing_is_done_twice() -> None:
     mixed = Mixed(torch.ones(2), torch.ones(2, dtype=torch.long), batch_size=2)
     with pytest.raises(RuntimeError, match=r"^mul_: Mixed\.count: result type Float can't be cast"):
-        change(mixed)
+        halved(mixed)
     assert (mixed.share.tolist(), mixed.count.tolist()) == ([0.5, 0.5], [1, 1])
 
 
@@ -88,20 +84,16 @@ class Looked(TensorClass):
 
 def test_numbers_apply_to_what_the_batch_does_not_carry_and_tensors_over_the_batch_do_not() -> None:
     value = Looked(torch.ones(2), torch.ones(5), batch_size=2)
-    assert torch.equal(value.add(1).table, torch.full((5,), 2.0))
-    assert torch.equal(value.sum(0).table, value.table)
+    assert torch.equal((value + 1).table, torch.full((5,), 2.0))
+    assert torch.equal(fn.sum(value, 0).table, value.table)
     with pytest.raises(TypeError, match=r"Looked\.table is the same for a whole batch"):
         value.where(torch.tensor([True, False]), 0)
 
 
-def test_gather_and_masks_check_their_shapes() -> None:
+def test_gather_checks_its_shapes() -> None:
     value = example()
     with pytest.raises(ValueError, match=r"gather: expected an index of 2 dimensions, got shape \[3\]"):
         value.gather(0, torch.tensor([0, 1, 0]))
-    with pytest.raises(TypeError, match=r"masked_select: expected a bool Tensor, got torch\.int64"):
-        value.masked_select(torch.ones(2, 3, dtype=torch.int64))
-    with pytest.raises(RuntimeError, match=r"start \(1\) \+ length \(3\) exceeds dimension size \(3\)"):
-        value.narrow(1, 1, 3)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +102,6 @@ def test_gather_and_masks_check_their_shapes() -> None:
         (lambda value: value.repeat(2), "repeat: expected a number for each of the 2 batch dimensions"),
         (lambda value: value.pad((1,)), "pad: expected a pair of numbers for each of at most 2 batch dimensions"),
         (lambda value: value.movedim((0, 1), 0), "movedim: expected as many places as dimensions"),
-        (lambda value: value.rot90(1, (0,)), "rot90: expected two batch dimensions"),
-        (lambda value: value.clamp(), r"Batch\.clamp: expected min, max or both"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(call: Any, message: str) -> None:
@@ -124,7 +114,6 @@ def test_arguments_that_do_not_fit_are_refused(call: Any, message: str) -> None:
     [
         lambda value: value.pad((-3, 0)),
         lambda value: value.roll((1, 2), 0),
-        lambda value: value.tensor_split(0),
         lambda value: value.repeat_interleave(torch.ones(2, 2)),
     ],
 )

@@ -31,20 +31,16 @@ def test_an_object_of_another_class_is_not_equal_and_can_be_converted() -> None:
     assert (batch() == Batch.from_dict(other.to_dict(), batch_size=other.batch_size)).all()
 
 
-def test_one_field_of_an_item_is_set_by_name() -> None:
+def test_what_is_no_object_is_written_into_an_items_tensors() -> None:
     value = batch()
     with pytest.raises(ValueError, match="broadcasts over the batch size"):
         value[0] = torch.ones(3)
-    assert value.set_at_("x", torch.ones(3), 0).x[0].tolist() == [1, 1, 1]
-
-
-def test_a_mapping_is_not_assigned_to_an_item_but_written_by_key() -> None:
-    value = batch()
     with pytest.raises(
-        TypeError, match=r"^Batch\[0\]: expected Batch, a Tensor or a number, got dict; \.update_at_ writes"
+        TypeError, match=r"expected Batch, a Tensor or a number, got dict; write into the tensors: batch\.x"
     ):
         value[0] = {"x": torch.ones(3)}  # type: ignore[assignment] # what the error is about
-    assert value.update_at_({"x": torch.ones(3)}, 0).x[0].tolist() == [1, 1, 1]
+    value.x[0] = torch.ones(3)
+    assert value[0].x.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("value", [3, 2.5, [1, 2], (1.0,), torch.ones(2).numpy()], ids=str)
@@ -73,7 +69,7 @@ def test_static_values_that_differ_name_per_item() -> None:
     ("flag", "advice"),
     [
         ("skip_post_init_on_rebuild", "leave it out; __post_init__ runs in the constructor only"),
-        ("cast_filter", "pass it to .to, .float() and the like, or override those"),
+        ("cast_filter", "override .to, .float() and the like"),
         ("kw_only", "write field(kw_only=True) for each field"),
     ],
 )

@@ -12,14 +12,11 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.operations.new_objects import CASTING
 from qten_gen.runtime.tensorclass.operations.table import methods
 
 from .test_signatures import METHODS, of_peer, parameters
 
 Peer: Any = pytest.importorskip("tensordict", reason="keywords are compared where tensordict is installed").TensorClass
-
-CASTS = [operation.name for operation in CASTING]
 
 
 class Kit(NamedTuple):
@@ -123,19 +120,6 @@ def understood(value: Any) -> Any:
     return value if isinstance(value, TensorClass) else value.to_tensordict()
 
 
-def gradients(k: Kit, **options: Any) -> Any:
-    """What `backward` leaves behind."""
-    leaf, weight = k.leaf(), torch.ones(3, requires_grad=True)
-    scaled = leaf.apply(lambda tensor: (tensor * weight) ** 2)
-    chosen = {"leaf": {"inputs": [leaf.w]}, "weight": {"inputs": [weight]}, None: {}}[options.pop("only", None)]
-    gradient = understood(k.inner(torch.full((4, 3), 2.0), batch_size=[4]))
-    scaled.backward(gradient, **chosen, **options)
-    if options.get("retain_graph"):
-        scaled.backward(gradient)
-    made = weight.grad is not None and weight.grad.requires_grad
-    return [None if one is None else one.tolist() for one in (leaf.w.grad, weight.grad)], made
-
-
 def shared(k: Kit, out: Any) -> list[bool]:
     """Which tensors are the very ones of the object."""
     return [out.x is k.b.x, out.inner.w is k.b.inner.w]
@@ -173,15 +157,9 @@ CASES: dict[tuple[str, ...], Callable[[Kit], Any]] = {
     ("auto_batch_size_", "batch_dims"): lambda k: k.b.auto_batch_size_(batch_dims=1),
     ("auto_batch_size_", "keep_compliant_size"): lambda k: _deep(k).auto_batch_size_(1, keep_compliant_size=True),
     ("auto_batch_size_", "keep_compliant_size", "off"): lambda k: _deep(k).auto_batch_size_(1),
-    ("backward", "gradient"): lambda k: gradients(k),
-    ("backward", "retain_graph"): lambda k: gradients(k, retain_graph=True),
-    ("backward", "create_graph"): lambda k: gradients(k, create_graph=True),
-    ("backward", "inputs"): lambda k: gradients(k, only="leaf"),
-    ("backward", "inputs", "others"): lambda k: gradients(k, only="weight"),
     ("clone", "recurse"): lambda k: (shared(k, k.b.clone(recurse=False)), shown(k.b.clone(recurse=False))),
     ("clone", "recurse", "by position"): lambda k: (shared(k, k.b.clone(True)), shown(k.b.clone(True))),
     ("copy_", "non_blocking"): lambda k: k.b.copy_(k.other, non_blocking=True),
-    ("copy_at_", "non_blocking"): lambda k: _copied_at(k),
     ("from_dataclass", "auto_batch_size"): lambda k: (
         k.cls.from_dataclass(record(k, Record), auto_batch_size=True).batch_size
     ),
@@ -216,12 +194,6 @@ CASES: dict[tuple[str, ...], Callable[[Kit], Any]] = {
     ("keys", "include_nested"): lambda k: keys_of(k.b.keys(include_nested=True)),
     ("keys", "leaves_only"): lambda k: keys_of(key for key in k.b.keys(True, leaves_only=True) if key != "tag"),
     ("keys", "sort"): lambda k: [key for key in k.b.keys(sort=True) if key != "mask"],
-    ("values", "include_nested"): lambda k: len(
-        [value for value in k.b.values(include_nested=True) if value is not None]
-    ),
-    ("values", "leaves_only"): lambda k: len(list(k.leaf().values(leaves_only=True))),
-    ("values", "sort"): lambda k: [shown(value) for value in k.leaf().values(sort=True)],
-    ("param_count", "count_duplicates"): lambda k: k.inner(k.b.x, batch_size=[4]).param_count(count_duplicates=False),
     ("pop", "default"): lambda k: k.b.pop("mask", default=7),
     ("pop", "default", "no such field"): lambda k: k.b.pop("other", None),
     ("pop", "default", "there"): lambda k: (shown(k.b.set("mask", torch.ones(4)).pop("mask", 7)), k.b.mask),
@@ -234,9 +206,7 @@ CASES: dict[tuple[str, ...], Callable[[Kit], Any]] = {
     ("set", "non_blocking"): lambda k: k.b.set("x", torch.ones(4, 3), non_blocking=True),
     ("set", "key"): lambda k: k.b.set(key="x", value=torch.ones(4, 3)),
     ("set_", "non_blocking"): lambda k: k.b.set_("x", torch.ones(4, 3), non_blocking=True),
-    ("set_at_", "non_blocking"): lambda k: k.b.set_at_("x", torch.ones(3), 0, non_blocking=True),
     ("setdefault", "default"): lambda k: (shown(k.b.setdefault("mask", default=torch.ones(4))), shown(k.b)),
-    ("size", "dim"): lambda k: k.b.size(dim=0),
     ("to_dict", "retain_none"): lambda k: shown(k.b.to_dict(retain_none=False)),
     ("to_dict", "retain_none", "kept"): lambda k: shown(k.b.to_dict(retain_none=True)),
     ("to_dict", "convert_tensors"): lambda k: k.b.to_dict(convert_tensors=True),
@@ -263,17 +233,11 @@ CASES: dict[tuple[str, ...], Callable[[Kit], Any]] = {
     ("update_", "non_blocking"): lambda k: k.b.update_({"x": k.other.x}, non_blocking=True),
     ("update_", "keys_to_update"): lambda k: k.b.update_(k.other, keys_to_update=["x", ("inner", "w")]),
     ("update_", "fields"): lambda k: k.b.update_(x=k.other.x),
-    ("update_at_", "non_blocking"): lambda k: k.b.update_at_({"x": k.other.x[0]}, 0, non_blocking=True),
-    ("update_at_", "keys_to_update"): lambda k: k.b.update_at_(k.other[0], 0, keys_to_update=["x", ("inner", "w")]),
     ("replace", "values"): lambda k: k.b.replace({"x": k.other.x}),
     ("replace", "object"): lambda k: k.b.replace(k.other),
     ("replace", "changes"): lambda k: k.b.replace({"x": k.other.x}, x=k.other.x * 2),
     ("zero_grad", "set_to_none"): lambda k: _zeroed(k, True),
     ("zero_grad", "set_to_none", "off"): lambda k: _zeroed(k, False),
-    **{
-        (name, "cast_filter"): lambda k, name=name: getattr(k.b, name)(cast_filter=lambda key, t: key[-1] != "x")  # type: ignore[misc]
-        for name in CASTS
-    },
 }
 """For each method and keyword, one or several calls."""
 
@@ -301,11 +265,6 @@ def _in_rows(k: Kit, **options: Any) -> Any:
     return {name: shown(found[name]) for name in ("x", "n", "inner")}
 
 
-def _copied_at(k: Kit) -> Any:
-    leaf = k.leaf().detach()
-    return leaf.copy_at_(understood(leaf[:2] + 1), slice(2), non_blocking=True)
-
-
 def _deep(k: Kit) -> Any:
     b = k.cls(x=k.b.x, n=k.b.n, inner=k.inner(torch.ones(4, 3, 2), batch_size=[4, 3]), batch_size=[])
     return b
@@ -328,7 +287,7 @@ def test_a_keyword_means_the_same(case: tuple[str, ...]) -> None:
 ELSEWHERE = frozenset(
     """
     all_gather broadcast recv send dumps load load_ load_memmap load_memmap_ memmap memmap_ memmap_like save
-    load_state_dict state_dict from_tensordict to_tensordict record_stream cuda get get_at
+    load_state_dict state_dict from_tensordict to_tensordict record_stream cuda get
     """.split()
 )
 """Methods whose keywords are tested with the files, processes and conversions that they are for, or need a GPU."""
@@ -339,7 +298,7 @@ def test_every_keyword_that_is_taken_has_a_case() -> None:
     taken = {
         (name, one.name)
         for name in METHODS
-        if name not in ELSEWHERE and not (name in methods() and (name, "cast_filter") not in CASES and name != "clone")
+        if name not in ELSEWHERE and (name not in methods() or name == "clone")
         for one in parameters(getattr(TensorClass, name))
         if any(
             one.name == theirs.name and theirs.kind is not theirs.VAR_KEYWORD

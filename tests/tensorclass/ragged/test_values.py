@@ -194,9 +194,10 @@ def test_locked_and_frozen_objects_keep_their_ragged_fields() -> None:
 
 
 def test_names_of_dimensions_stay() -> None:
-    b = batch().refine_names("item")
+    b = batch()
+    b.names = b.boxes.names = ["item"]
     assert (b * 2).names == b[1:].names == ("item",)
-    assert b.boxes.refine_names("item")[1:].names == ("item",)
+    assert b.boxes[1:].names == ("item",)
 
 
 def test_nested_objects_and_values_of_items_go_with_the_ragged_ones() -> None:

@@ -1,15 +1,18 @@
-"""The ways that objects with Ragged fields go: files, trees, other processes, compiled code."""
+"""The ways that objects with Ragged fields go: files, trees, other processes."""
 
 from __future__ import annotations
 
 import io
+import multiprocessing
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import torch
 from torch.utils import _pytree
+from torch.utils.data import DataLoader
 
 from .declared import Batch, Targets, assert_items, batch, equal, items, sample
 
@@ -68,3 +71,25 @@ def test_what_is_saved_or_taken_apart_comes_back(name: str, tmp_path: Path) -> N
     assert type(found.targets) is type(batch().targets)
     assert_items(found, items())
     assert_items(found[[2, 0]], [sample(2, 2), sample(0, 3)])
+
+
+@pytest.mark.parametrize(("workers", "context"), [(0, None), (2, "fork"), (1, "spawn")])
+def test_data_loaders_stack_items_and_index_batches(workers: int, context: str | None) -> None:
+    options: Any = {"num_workers": workers, "multiprocessing_context": context}
+    of_items = DataLoader(cast(Any, items()), batch_size=3, **options)
+    assert_items(Batch.cat(list(of_items)), items())
+    if context != "spawn":  # a process takes its time to start
+        of_batch = DataLoader(cast(Any, batch()), batch_size=3, **options)
+        assert_items(Batch.cat(list(of_batch)), items())
+
+
+def test_a_queue_sends_objects_with_ragged_fields() -> None:
+    queue: Any = multiprocessing.get_context("fork").Queue()
+    queue.put(batch())
+    assert_items(queue.get(), items())
+
+
+def test_vmap_is_refused_where_it_would_take_rows_for_items() -> None:
+    ones = Batch.stack([sample(at, 1) for at in range(4)])
+    with pytest.raises(TypeError, match="Ragged"):
+        torch.vmap(lambda b: b.image)(ones)

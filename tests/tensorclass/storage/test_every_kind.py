@@ -62,6 +62,7 @@ ROWS: tuple[tuple[str, Any], ...] = (
     ("t: Part | None", None),
     ("t: Ragged[Tensor]", [torch.rand(3), torch.rand(1)]),
     ("t: Ragged[Tensor] | None", None),
+    ("t: Ragged[Float[Tensor, 'n 4']]", [torch.rand(3, 4), torch.rand(1, 4)]),
     ("t: str", "é"),
     ("t: str | None", None),
     ("t: tuple[int, ...]", (1, 2)),

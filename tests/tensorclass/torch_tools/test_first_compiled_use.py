@@ -16,10 +16,10 @@ from qten_gen.runtime.tensorclass.tensorclass import LATE, LATE_ON_CLASS
 
 CALLS = """
     b.get("x") | b.get_at("x", 0) | b.clone().set("x", b.x + 1) | b.clone().setdefault("m", b.x) | b.clone().pop("m")
-    b.select("x", "part") | b.exclude("m") | b.keys() | b.values() | b.items() | b.is_empty() | b.clone().update({"x": b.x + 1})
+    b.select("x", "part") | b.exclude("m") | b.keys() | b.items() | b.is_empty() | b.clone().update({"x": b.x + 1})
     b.replace(x=b.x + 1) | b.clone().set_("x", b.x + 1) | b.clone().set_at_("x", b.x[0], 1) | b.clone().update_({"x": b.x + 1})
     b.clone().update_at_(b[0], 1) | b.clone().copy_(b) | b.clone().copy_at_(b[0], 1) | b.clone().lock_().unlock_() | locked(b)
-    b.refine_names("t").names | b.rename("t").names | b.clone().rename_("t").names | b.__getitems__([0, 2]) | assigned(b)
+    b.__getitems__([0, 2]) | assigned(b)
     [i.x + 0 for i in b] | torch.vmap(lambda i: i + 1)(b) | b.record_stream | b.clone().requires_grad_() | b.pin_memory
     b.apply(torch.sin) | b.named_apply(lambda n, v: v + 1) | b.to_dict() | b.copy() | copy.copy(b) | copy.deepcopy(b) | repr(b)
     pickle.loads(pickle.dumps(b)) | b.clone().share_memory_() | b.is_shared() | b.numpy() | b.tolist() | b.memmap(folder())
@@ -38,7 +38,7 @@ CALLS = """
 """Expressions about an object `b`. What is not called here needs other processes or libraries, but is looked up."""
 
 EXPORTED = """
-    torch.stack([b, b]) | b + 1 | b.sum(0) | b.get_at("x", 0) | b.replace(x=b.x + 1) | b.rename("t").x | b.apply(torch.sin)
+    torch.stack([b, b]) | b + 1 | torch.sum(b, 0) | b.replace(x=b.x + 1) | b.apply(torch.sin)
     [i.x + 0 for i in b] | b[[0, 2]] | b[..., None] | b.clone().set("x", b.x + 1) | assigned(b) | copy.copy(b) | net(b) | net(b.x)
 """
 

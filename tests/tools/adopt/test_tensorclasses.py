@@ -73,7 +73,7 @@ STAYING = {
     "@tensorclass(kw_only=True)\nclass A:\n    x: Tensor": "its flag kw_only has no counterpart in qten_gen",
     "@tensorclass  # noqa\nclass A:\n    x: Tensor": "a comment stands beside its decorator, which has to go",
     "@tensorclass\nclass A:\n    x: int | Tensor": "the type of x combines a tensor with another type",
-    "@tensorclass\nclass A:\n    values: Tensor": "every TensorClass has an attribute 'values', so a field cannot have this name",
+    "@tensorclass\nclass A:\n    keys: Tensor": "every TensorClass has an attribute 'keys', so a field cannot have this name",
     "@tensorclass\nclass A:\n    x: Tensor\n\n\nA.x = property(len)": "line 10 of its file replaces A.x",
     "@tensorclass\nclass A:\n    x: Tensor\n\n\ng = A.__len__": "line 10 of its file reads A.__len__, which tensordict made",
 }
@@ -170,8 +170,8 @@ REFUSED = {
     "@dataclass\nclass A:\n    x: Tensor\n    extra: dict[str, Any]": (
         "its field extra may hold tensors or not, and a TensorClass has to know"
     ),
-    "@dataclass\nclass A:\n    x: Tensor\n    values: Tensor": (
-        "every TensorClass has an attribute 'values', so a field cannot have this name"
+    "@dataclass\nclass A:\n    x: Tensor\n    keys: Tensor": (
+        "every TensorClass has an attribute 'keys', so a field cannot have this name"
     ),
 }
 

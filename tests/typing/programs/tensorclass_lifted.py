@@ -16,8 +16,17 @@ assert_type(lifted(torch.hypot)(batch, x), Batch)
 assert_type(lifted(torch.hypot)(x, batch), Batch)
 assert_type(lifted(torch.hypot)(batch, other=x), Batch)  # E
 assert_type(lifted(functional.hardtanh)(batch, 1.5, max_val=3.5), Batch)
+assert_type(lifted(torch.exp)(batch), Batch)
+assert_type(lifted(torch.sub)(batch, batch, alpha=2), Batch)
+assert_type(lifted(torch.clamp)(batch, 0, batch), Batch)
+assert_type(lifted(torch.sum)(batch), Batch)
+assert_type(lifted(torch.mean)(batch, (0, 1), keepdim=True), Batch)
+assert_type(lifted(torch.std)(batch, 0, correction=0), Batch)
+assert_type(lifted(torch.prod)(batch, 0, dtype=torch.float64), Batch)
+assert_type(lifted(torch.max)(batch), Batch)
+assert_type(lifted(torch.max)(batch, 0).indices, Batch)
+assert_type(lifted(torch.cumsum)(batch, 0), Batch)
 assert_type(lifted(torch.cummax)(batch, dim=0), tuple[Batch, Batch])
-assert_type(lifted(torch.argmax)(batch, dim=1), Batch)
 assert_type(lifted(torch.index_select)(batch, 1, x), Batch)
 assert_type(lifted(torch.equal)(batch, batch), bool)
 assert_type(lifted(torch.stack)([batch, batch], dim=1), Batch)
@@ -31,4 +40,5 @@ loader: DataLoader[Batch] = DataLoader(batch)
 lifted(functional.hardtanh)(batch, "x")  # E
 lifted(functional.hardtanh)(batch, maximum=1.0)  # E
 lifted(torch.stack)(batch)  # E
+lifted(torch.sum)(batch, "time")  # E
 lifted("hypot")  # E

@@ -21,22 +21,19 @@ assert_type(Batch.from_dict({"tokens": x, "point": {"position": x}}, batch_size=
 assert_type(replace(batch, mask=x), Batch)
 assert_type(asdict(batch), dict[str, Any])
 print(fields(Fixed))
-assert_type(batch.get_at("tokens", 0), Any)
-assert_type(batch.set_(("point", "weight"), 1).set_at_("tokens", x, [0, 1]), Batch)
+assert_type(batch.set_(("point", "weight"), 1), Batch)
 assert_type(batch.update({("point", "weight"): x, "tokens": x}, inplace=True), Batch)
 assert_type(batch.update(batch).update_(batch).copy_(batch).zero_().fill_(1), Batch)
-assert_type(batch.update_at_({"tokens": x}, 0).copy_at_(batch, ...), Batch)
 assert_type(batch.setdefault("mask", x), Any)
 assert_type(batch.pop("mask"), Any)
 assert_type(batch.exclude("tokens", ("point", "weight")), dict[str, Any])
 assert_type(batch.keys(leaves_only=True), tuple[str, ...])
 assert_type(batch.keys(include_nested=True), tuple[str | tuple[str, ...], ...])
 assert_type(batch.items(True, True), tuple[tuple[str | tuple[str, ...], Any], ...])
-assert_type(batch.sorted_keys, tuple[str, ...])
 assert_type(batch.is_empty(), bool)
 batch.update({1: x})  # E
 batch.copy_(Point(x))  # E
-batch.get_at("tokens", "mask")  # E
+batch.values()  # E
 batch.get(3)  # E
 batch.set("tokens")  # E
 Batch.from_dict([x])  # E

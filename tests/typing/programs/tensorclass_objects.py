@@ -16,12 +16,6 @@ with batch.unlock_() as unlocked:
 batch.is_locked = True  # E
 batch.lock()  # E
 
-assert_type(batch.refine_names("time", ..., None), Batch)
-assert_type(batch.rename("time", None), Batch)
-assert_type(batch.rename(time="step"), Batch)
-assert_type(batch.rename_("time"), Batch)
-batch.refine_names(1)  # E
-batch.rename(1)  # E
 assert_type(batch.transpose("time", -1), Batch)
 assert_type(batch.permute("row", "time"), Batch)
 assert_type(batch.permute(["row", 0]), Batch)
@@ -29,35 +23,22 @@ assert_type(batch.unbind("time"), tuple[Batch, ...])
 assert_type(Batch.cat([batch], dim="time"), Batch)
 batch.squeeze(1.5)  # E
 batch.unsqueeze("time")  # E
-batch.rename(time=None)  # E
 
 assert_type(batch.shape, torch.Size)
-assert_type(batch.size(), torch.Size)
-assert_type(batch.size("time"), int)
 assert_type(batch.ndim, int)
 assert_type(batch.batch_dims, int)
 assert_type(batch.numel(), int)
-assert_type(batch.depth, Any)  # a field may be called so
-assert_type(batch.dtype, torch.dtype | None)
-assert_type(batch.is_cuda, bool)
-assert_type(batch.is_cpu, bool)
-assert_type(batch.is_meta, bool)
-assert_type(batch.is_floating_point(), bool)
 assert_type(batch.record_stream(torch.cuda.current_stream()), Batch)
 batch.record_stream("stream")  # E
-assert_type(batch.is_contiguous(), bool)
-assert_type(batch.param_count(count_duplicates=False), int)
-assert_type(batch.auto_batch_size_(1).auto_device_().clear_device_(), Batch)
+assert_type(batch.auto_batch_size_(1).clear_device_(), Batch)
 batch.shape = (2,)  # E
 batch.ndim()  # E
-print(batch.size("time").foo)  # E
+batch.size()  # E
 
 assert_type(batch.grad, Batch | None)
-assert_type(batch.data, Any)  # the same
+assert_type(batch.data, Any)  # a field may be called so
 assert_type(batch.requires_grad, bool)
 assert_type(batch.detach_().zero_grad(), Batch)
-assert_type(batch.backward(batch), None)
-batch.backward(Point(x))  # E
 print(batch.grad.tokens)  # E
 batch.requires_grad = True  # E
 

@@ -42,10 +42,6 @@ assert_type(labelled.cpu().cuda().half().float().double().bfloat16(), Labelled)
 assert_type(batch.clone().detach().contiguous().pin_memory().requires_grad_(False), Batch)
 assert_type(batch.apply(torch.square), Batch)
 assert_type(batch.apply(lambda tensor: tensor.sum(0), batch_size=()), Batch)
-assert_type(batch.to(torch.int32, cast_filter=lambda tensor: tensor.dtype == torch.int64), Batch)
-assert_type(labelled.to("cuda", batch_size=2, inplace=True), Labelled)
-assert_type(batch.to(batch_size=[2]), Batch)
-batch.to(torch.int32, cast_filter=3)  # E
 batch.to(1.5)  # E
 batch.apply(lambda tensor: "s")  # E
 assert_type(batch.apply(torch.add, batch), Batch)

@@ -229,19 +229,13 @@ def find_batch_size(self: Stored, batch_dims: int | None, enough: int | None) ->
         set_batch_size(self, common_leading(sizes)[:batch_dims])
 
 
-def set_device(self: Stored, device_of: Callable[[Stored], torch.device | None]) -> None:
-    """Set the device of an object, and of those in its fields that are not locked, to what `device_of` says of each."""
+def clear_device(self: Stored) -> None:
+    """Set the device of an object, and of those in its fields that are not locked, to None."""
     refuse_if_locked(self, "change the device of")
     for inner in nested_objects(self):
         if inner._lock is None:
-            set_device(inner, device_of)
-    self._device = device_of(self)
-
-
-def common_device(self: Stored) -> torch.device | None:
-    """The device that all tensors are on; None where they differ or there are none."""
-    found = {leaf.device for leaf in self._leaves()}
-    return found.pop() if len(found) == 1 else None
+            clear_device(inner)
+    self._device = None
 
 
 def _shapes(self: Stored) -> Iterator[Size]:

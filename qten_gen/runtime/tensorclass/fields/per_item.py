@@ -42,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., object])
 _UNREADABLE = "inside of vmap, nor where tree_map has changed the batch size tensor by tensor"
 
 
-def _with_real_tensors(fn: F) -> F:
+def with_real_tensors(fn: F) -> F:
     """The function, whose numbers have values in every mode of torch, also with fake tensors. Dynamo traces it."""
 
     @wraps(fn)
@@ -270,13 +270,13 @@ def _arranged(values: _Values[T], places: Tensor) -> PerItem[T]:
     return made
 
 
-@_with_real_tensors
+@with_real_tensors
 def _picked(values: _Values[T], places: Tensor) -> tuple[T, ...]:
     found = values.values
     return tuple([found[at] for at in places.reshape(-1).tolist()])
 
 
-@_with_real_tensors
+@with_real_tensors
 def _rearranged(value: PerItem[T], fn: Callable[[Tensor, A], Tensor], argument: A) -> PerItem[T]:
     """The values rearranged as `fn(tensor, argument)` rearranges tensors. One item of many takes no longer than one of few."""
     if cast(object, fn) is getitem and type(argument) is int and value._places is None and not is_dynamo_compiling():
@@ -355,7 +355,7 @@ def _unfit(self: Stored, name: str, what: str) -> TypeError:
     return TypeError(f"{label(self, name)} holds one Python value per item, and these cannot be {what}")
 
 
-@_with_real_tensors
+@with_real_tensors
 def join_items(self: Stored, name: str, fn: Join, values: Sequence[P]) -> P:
     """The values of several objects joined; None in all objects or in none.
 
@@ -378,7 +378,7 @@ def _together(items: Sequence[PerItem[T]]) -> tuple[_Values[T], list[Tensor]]:
     return values, [_numbered(item) + count for item, count in zip(items, before, strict=True)]
 
 
-@_with_real_tensors
+@with_real_tensors
 def part_items(
     self: Stored,
     name: str,
@@ -401,7 +401,7 @@ def part_items(
     return cast("Sequence[P]", [_arranged(value._values, part) for part in fn(_numbered(value), argument)])
 
 
-@_with_real_tensors
+@with_real_tensors
 def put_items(self: Stored, name: str, target: P, index: object, value: P) -> P:
     """The values with some of them written over; None in both objects or in neither."""
     present = all_or_none(self, name, [target, value])
@@ -411,15 +411,3 @@ def put_items(self: Stored, name: str, target: P, index: object, value: P) -> P:
     places = places.clone()
     places[on_cpu(index)] = new  # type: ignore[index] # `index` was made by the runtime
     return cast("P", _arranged(together, places))
-
-
-def with_items(self: Stored, name: str, target: object, index: object, value: object) -> PerItem[Any]:
-    """The values of a field, where some items get new ones, given as the field itself takes them.
-
-    Raises:
-        TypeError: a list is expected and something else found.
-        ValueError: the field is None, or there are more or fewer values than items.
-    """
-    if not isinstance(target, PerItem):
-        raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {describe(target)}")
-    return put_items(self, name, target, index, per_item(self, name, value, target[cast(Any, index)].batch_size))

@@ -28,8 +28,8 @@ from ..core.sizes import BatchSize, reshape_tensor, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .annotated_shapes import fits_alone
-from .per_item import effect_on_items, on_cpu
-from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked, row_numbers
+from .per_item import effect_on_items, on_cpu, with_real_tensors
+from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked
 from .tensor import Join, all_or_none
 
 A = TypeVar("A")
@@ -158,46 +158,69 @@ class RaggedStorage(Stored):
         Raises:
             ValueError: there are more rows or fewer.
         """
-        if isinstance(rows, Tensor) and isinstance(self._rows, Tensor) and rows.shape[:1] != self._rows.shape[:1]:
+        before = self._rows
+        if isinstance(rows, Tensor) and isinstance(before, Tensor) and not (rows.dim() and len(rows) == len(before)):
             raise ValueError(
-                f"{type(self).__name__}.rows: the lengths say that there are {count(self._rows)} rows, which cannot become "
+                f"{type(self).__name__}.rows: the lengths say that there are {len(before)} rows, which cannot become "
                 f"those of the shape {list(rows.shape)}"
             )
         out = allocate_like(self)._fill(rows, lengths, self._batch_size, device, self._names)
-        out._starts = self._starts
+        out._starts = None if is_compiling() else self._starts  # a graph would be specialised on them
         return out
 
-    def taken(self, order: Tensor, lengths: Tensor, batch_size: Size) -> Self:
+    def orders(self, arrange: Callable[[Tensor], Sequence[Tensor]]) -> list[Any]:
+        """What a function makes of the numbers of the items, each as a list; in a graph as a tensor of one dimension."""
+        if self.starts() is not None:
+            return _read(arrange, self._lengths.shape)
+        numbers = torch.arange(self._lengths.numel(), device=self._lengths.device).view(self._lengths.shape)
+        return [each.reshape(-1) for each in arrange(numbers)]
+
+    def taken(self, order: Any, lengths: Tensor, batch_size: Size) -> Self:
         """The items with these numbers, whose lengths they are. Rows are a view where the items follow one another."""
-        starts, flat, new = self.starts(), order.reshape(-1), None
-        if starts is None:
-            rows = picked(self._rows, row_numbers(self._lengths, flat, lengths, None))
-        else:
-            wanted: list[int] = flat.tolist()
-            first = wanted[0] if wanted else 0
-            stop = first + len(wanted)
-            if wanted == list(range(first, stop)):
-                rows = between(self._rows, starts[first], starts[stop])
-                new = [start - starts[first] for start in starts[first : stop + 1]]
-            else:
-                rows = picked(self._rows, row_numbers(self._lengths, flat, lengths, starts))
-        out = allocate_like(self)._fill(rows, lengths, batch_size, self._device)
-        out._starts = new
+        if self.starts() is not None and order == list(range(first := order[0] if order else 0, first + len(order))):
+            return self.following(first, first + len(order), lengths, batch_size)
+        rows = picked(self._rows, self.row_numbers(order, lengths))
+        return allocate_like(self)._fill(rows, lengths, batch_size, self._device)
+
+    def following(self, first: int, stop: int, lengths: Tensor, batch_size: Size) -> Self:
+        """The items from one number to before another, whose lengths they are, where numbers can be read: a view."""
+        starts = cast("list[int]", self.starts())[first : stop + 1]
+        begin = starts[0]
+        out = allocate_like(self)._fill(between(self._rows, begin, starts[-1]), lengths, batch_size, self._device)
+        out._starts = [start - begin for start in starts] if begin else starts
         return out
 
-    def numbers(self) -> Tensor:
-        """The numbers of the items, as these are arranged; in main memory where numbers can be read."""
-        device = self._lengths.device if self.starts() is None else torch.device("cpu")
-        return torch.arange(self._lengths.numel(), device=device).view(self._lengths.shape)
-
-    def index(self, argument: A) -> A:
-        """An index, or another argument of a function that rearranges, for `numbers`."""
-        return argument if self.starts() is None else on_cpu(argument)
+    def row_numbers(self, order: Any, lengths: Tensor) -> Tensor:
+        """The numbers of the rows of some items, whose lengths they are."""
+        starts, sizes, total = self.starts(), lengths.reshape(-1), None
+        if starts is None:
+            flat = self._lengths.reshape(-1)
+            shifts = (flat.cumsum(0) - flat)[order] - (sizes.cumsum(0) - sizes)
+        else:
+            ends = [0, *accumulate([starts[at + 1] - starts[at] for at in order])]
+            total = ends[-1]
+            begins = [starts[at] - end for at, end in zip(order, ends, strict=False)]
+            shifts = torch.tensor(begins, dtype=torch.int64, device=sizes.device)
+        numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
+        return numbers + torch.arange(numbers.shape[0], device=sizes.device)
 
     def selected(self, index: Any) -> tuple[Tensor, Tensor]:
         """The lengths of the items that an index selects, and the numbers of their rows."""
-        order, lengths = self.numbers()[self.index(index)], self._lengths[index]
-        return lengths, row_numbers(self._lengths, order.reshape(-1), lengths, self.starts())
+        order, lengths = self.orders(lambda numbers: [numbers[self.index(index)]])[0], self._lengths[index]
+        return lengths, self.row_numbers(order, lengths)
+
+    def index(self, argument: A) -> A:
+        """An index, or another argument of a function that rearranges, for the numbers of the items."""
+        return argument if self.starts() is None else on_cpu(argument)
+
+
+@with_real_tensors
+def _read(arrange: Callable[[Tensor], Sequence[Tensor]], size: Size) -> list[Any]:
+    numbers = torch.arange(size.numel(), device="cpu").view(size)
+    found = [each.reshape(-1) for each in arrange(numbers)]
+    if any(map(is_batchedtensor, found)):
+        raise TypeError("vmap cannot map over Ragged items, which are of different lengths; use .padded()")
+    return [each.tolist() for each in found]
 
 
 def refuse_other_lengths(where: str, mine: Tensor, theirs: Tensor) -> None:
@@ -304,19 +327,19 @@ def rearrange_ragged(
     size = batch_size + value._batch_size[len(self._batch_size) :]
     starts = value.starts()
     index: Any = argument
-    if cast(object, fn) is getitem and len(value._batch_size) == 1 and starts is not None and type(index) is int:
-        at = index if index >= 0 else index + len(starts) - 1  # the usual index, in a few steps
-        rows = between(value._rows, starts[at], starts[at + 1])
-        out = allocate_like(value)._fill(rows, value._lengths[index], size, value._device)
-        out._starts = [0, starts[at + 1] - starts[at]]
-        return out
+    if cast(object, fn) is getitem and len(value._batch_size) == 1 and starts is not None:
+        # The usual indexes, in a few steps.
+        if type(index) is int:
+            at = index if index >= 0 else index + len(starts) - 1
+            return value.following(at, at + 1, value._lengths[index], size)
+        if type(index) is slice and index.step in (None, 1):
+            first, stop, _ = index.indices(len(starts) - 1)
+            return value.following(first, max(first, stop), value._lengths[index], size)
     _refuse_mark(_where(self, name), fn, argument, value._batch_size)
     if fn is view_tensor:  # the order of items has no strides that could forbid a view
         fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
-    order = fn(value.numbers(), value.index(argument))
-    if is_batchedtensor(order):
-        where = _where(self, name)
-        raise TypeError(f"{where} is Ragged, and vmap cannot map over items of different lengths; use .padded()")
+    given = value.index(argument)
+    order = value.orders(lambda numbers: [fn(numbers, given)])[0]
     return value.taken(order, fn(value._lengths, argument), size)
 
 
@@ -363,17 +386,20 @@ def join_ragged(self: Stored, name: str, fn: Join, items: Sequence[R], batch_siz
         _both(self, name, first, item)
     lengths = [item._lengths for item in present]
     starts = [item.starts() for item in present]
-    every = allocate_like(first)._fill(
-        joined([item._rows for item in present]),
-        torch.cat([each.reshape(-1) for each in lengths]),
-        Size(),
-        first._device,
-    )
+    size = batch_size + first._batch_size[len(self._batch_size) :]
+    every = allocate_like(first)._fill(joined([item._rows for item in present]), first._lengths, size, first._device)
     if None not in starts:
         every._starts = [0, *accumulate(end - start for each in starts for start, end in pairwise(each))]
-    numbers = every.numbers().split([each.numel() for each in lengths])
-    order = fn([each.view(like.shape) for each, like in zip(numbers, lengths, strict=True)])
-    return cast("R", every.taken(order, fn(lengths), batch_size + first._batch_size[len(self._batch_size) :]))
+    in_order = fn in (torch.cat, torch.stack)  # along the first dimension
+    every._lengths = fn(lengths) if in_order else torch.cat([each.reshape(-1) for each in lengths])
+    if in_order:
+        return cast("R", every)
+
+    def arrange(numbers: Tensor) -> Sequence[Tensor]:
+        parts = torch.split_with_sizes(numbers, [each.numel() for each in lengths])
+        return [fn([part.view(each.shape) for part, each in zip(parts, lengths, strict=True)])]
+
+    return cast("R", every.taken(every.orders(arrange)[0], fn(lengths), size))
 
 
 def part_ragged(
@@ -393,5 +419,6 @@ def part_ragged(
         return [value] * len(batch_sizes)
     _refuse_mark(_where(self, name), fn, argument, value._batch_size)
     tail = value._batch_size[len(self._batch_size) :]
-    parts = zip(fn(value.numbers(), argument), fn(value._lengths, argument), batch_sizes, strict=False)
+    orders = value.orders(lambda numbers: fn(numbers, argument))
+    parts = zip(orders, fn(value._lengths, argument), batch_sizes, strict=False)
     return [cast("R", value.taken(order, lengths, size + tail)) for order, lengths, size in parts]

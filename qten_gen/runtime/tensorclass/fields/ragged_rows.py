@@ -56,30 +56,6 @@ def joined(rows: Sequence[Rows]) -> Rows:
     return first._join(torch.cat, rows, with_length(first._batch_size, 0, sum(map(count, rows))))
 
 
-def row_numbers(lengths: Tensor, items: Tensor, sizes: Tensor, starts: list[int] | None) -> Tensor:
-    """The numbers of the rows of some items, item by item.
-
-    Args:
-        lengths: Those of all items.
-        items: The numbers of the items, in one dimension.
-        sizes: Their lengths.
-        starts: As in `RaggedStorage.starts`, for all items.
-    """
-    sizes, total = sizes.reshape(-1), None
-    if starts is None:
-        lengths = lengths.reshape(-1)
-        begins = lengths.cumsum(0) - lengths
-        shifts = begins[items] - (sizes.cumsum(0) - sizes)
-    else:
-        wanted = items.tolist()
-        ends = [0, *accumulate([starts[at + 1] - starts[at] for at in wanted])]
-        total = ends[-1]
-        shifts = torch.tensor([starts[at] - end for at, end in zip(wanted, ends, strict=False)], dtype=torch.int64)
-        shifts = shifts.to(lengths.device)
-    numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
-    return numbers + torch.arange(numbers.shape[0], device=lengths.device)
-
-
 def from_items(where: str, cls: type[Any], value: object, batch_size: Size | None) -> Any:
     """The Ragged of rows for each item, in lists as deep as there are batch dimensions, or of a jagged nested tensor.
 
@@ -95,20 +71,31 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     items: list[Any] = list(_flat(where, cls, value, batch_size, ""))
     if not items:
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
-    for at, item in enumerate(items):
-        if not isinstance(item, cls) or not dims(item):
-            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}")
-        if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
-            wanted = ["n", *items[0].shape[1:]]
-            raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")
-    rows = items[0] if len(items) == 1 else joined(items)
-    sizes = [count(item) for item in items]
+    try:
+        rows = items[0] if len(items) == 1 else torch.cat(items) if cls is Tensor else None
+        sizes = [len(item) for item in items] if cls is Tensor else []
+    except (TypeError, RuntimeError):
+        _refuse_items(where, cls, items)
+        raise
+    if not sizes:
+        _refuse_items(where, cls, items)
+        rows, sizes = items[0] if len(items) == 1 else joined(items), [count(item) for item in items]
     lengths = torch.tensor(sizes, dtype=torch.int64, device=device_of(rows)).view(batch_size)
     made: Any = object.__new__(late.ragged.class_for(type(rows)))
     made._fill(rows, lengths, batch_size, None)
     if not is_compiling():
         made._starts = [0, *accumulate(sizes)]
     return made
+
+
+def _refuse_items(where: str, cls: type[Any], items: list[Any]) -> None:
+    """Refuse items that are not all rows of one class and shape."""
+    for at, item in enumerate(items):
+        if not isinstance(item, cls) or not dims(item):
+            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}")
+        if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
+            wanted = ["n", *items[0].shape[1:]]
+            raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")
 
 
 def device_of(rows: Rows) -> torch.device:
@@ -155,5 +142,8 @@ def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) ->
         )
     if len(value) != batch_size[0]:
         raise ValueError(f"{where}{at}: expected a list of {batch_size[0]} items, got {len(value)}")
+    if len(batch_size) == 1:
+        yield from value
+        return
     for index, item in enumerate(value):
         yield from _flat(where, cls, item, batch_size[1:], f"{place}[{index}]")

@@ -149,5 +149,5 @@ def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Si
             leaf[plain] = number
     else:
         items, wrong = f"{type(self).__name__}[{shown(index)}]", type(value).__name__
-        instead = "; .update_at_ writes values by field" if isinstance(value, Mapping) else ""
+        instead = f"; write into the tensors: batch.x[{shown(index)}] = ..." if isinstance(value, Mapping) else ""
         raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}{instead}")

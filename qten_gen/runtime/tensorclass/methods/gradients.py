@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import torch
 from torch import Tensor
 from torch.compiler import is_compiling
 
-from ..core.contents import leaf_pairs
 from ..core.stored import Stored
 
 
@@ -67,43 +65,6 @@ class Gradients(Stored):
             elif leaf.grad is not None:
                 leaf.grad.detach_().zero_()
         return self
-
-    def backward(
-        self,
-        gradient: Self | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Stored | Tensor | Sequence[Tensor] | None = None,
-    ) -> None:
-        """Add up the gradients of all tensors that require one in the leaves of their graphs.
-
-        >>> batch = Batch(torch.ones(2), batch_size=2).requires_grad_()
-        >>> (batch * 3).apply(torch.sum, batch_size=()).backward()
-        >>> batch.grad.tokens
-        tensor([3., 3.])
-
-        Args:
-            gradient: Where tensors hold more than one element, the gradients with respect to them: an object of this class whose
-                tensors have the same shapes.
-            retain_graph: Keep the graph for another call.
-            create_graph: Record the computation of the gradients, for higher derivatives.
-            inputs: Only these get gradients: an object, whose tensors are meant that require one, or tensors.
-
-        Raises:
-            RuntimeError: no tensor requires a gradient, or one has several elements and `gradient` is not given.
-            TypeError: a field is None in `gradient` only, or in this object only.
-        """
-        pairs = [(leaf, None) for leaf in self._leaves()] if gradient is None else leaf_pairs(self, gradient)
-        wanted = [(leaf, grad) for leaf, grad in pairs if leaf.requires_grad]
-        if not wanted:
-            raise RuntimeError(f"backward: no tensor of the {type(self).__name__} requires a gradient")
-        torch.autograd.backward(
-            [leaf for leaf, _ in wanted],
-            None if gradient is None else [cast(Tensor, grad) for _, grad in wanted],
-            retain_graph=retain_graph,
-            create_graph=create_graph,
-            inputs=[leaf for leaf in inputs._leaves() if leaf.requires_grad] if isinstance(inputs, Stored) else inputs,
-        )
 
 
 def _has_gradient(tensor: Tensor | None) -> bool:

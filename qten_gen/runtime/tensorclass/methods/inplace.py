@@ -8,20 +8,16 @@ from typing import NamedTuple, TypeVar, cast, overload
 from torch import Tensor
 
 from ....common.naming import storage
-from ..core.construction import move_without_waiting
 from ..core.contents import contents, nested_value, tensor_and_nested
 from ..core.error_text import describe, label
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
-from ..core.other_libraries import is_number, is_tensordict, written
-from ..core.sizes import Index, PlainIndex
+from ..core.other_libraries import is_number, is_tensordict
 from ..core.stored import Stored
-from ..fields.per_item import with_items
 from ..fields.ragged import RaggedStorage, refuse_other_lengths
 from ..fields.static import same
 from ..fields.tensor import match_optional
-from .assignment import refuse_unsaved, setitem
-from .indexing import plain_index
+from .assignment import refuse_unsaved
 
 T = TypeVar("T", bound=Stored)
 
@@ -56,48 +52,6 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
         FrozenInstanceError: the object is frozen.
     """
     write(*owner_of(self, key), value, non_blocking)
-    return self
-
-
-def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool = False) -> T:
-    """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
-
-    A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
-    dimensions. A PerItem field takes one Python value for each of the items.
-
-    >>> batch = Batch(torch.zeros(3, 2), batch_size=3)
-    >>> batch.set_at_("tokens", torch.tensor([1.0, 2.0]), slice(1, None)).tokens.tolist()
-    [[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]]
-
-    Args:
-        non_blocking: Do not wait for the copy to another device.
-
-    Raises:
-        KeyError: there is no such field.
-        TypeError: the field is static, or the value is not a tensor.
-        ValueError: the field is None or Unbatched, or the shapes do not fit.
-        IndexError: the index is out of range or reaches beyond the batch dimensions.
-        FrozenInstanceError: the object is frozen.
-    """
-    owner, name = owner_of(self, key)
-    if name in owner._per_item:
-        refuse_if_frozen(owner, "write to the items of")
-        before = contents(owner)[name]
-        items = with_items(owner, name, before, plain_index(self, index), value)
-        refuse_unsaved(owner, name, before, items)
-        _carry_out([(Items(owner, name), items)], non_blocking)
-        return self
-    target = _target(owner, name)
-    if name in owner._unbatched:
-        raise ValueError(f"{label(owner, name)}: the batch does not carry it, so it has no items to write; use .set_")
-    plain = plain_index(self, index)
-    if not isinstance(target, Stored):
-        for where, tensor, given in _matched(label(owner, name), target, value):
-            _write_items(where, tensor, plain, given, non_blocking)
-    elif isinstance(value, Mapping):
-        update_at_(target, value, plain, non_blocking=non_blocking)
-    else:
-        copy_at_(target, cast("Stored", value), plain, non_blocking)
     return self
 
 
@@ -154,56 +108,6 @@ def update_(
     return self
 
 
-@overload
-def update_at_(
-    self: T,
-    values: Mapping[str, object] | T,
-    index: Index,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-) -> T: ...
-@overload
-def update_at_(
-    self: T,
-    values: Mapping[Key, object],
-    index: Index,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-) -> T: ...
-def update_at_(
-    self: T,
-    values: Values | T,
-    index: Index,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-) -> T:
-    """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
-
-    Where one of the values does not fit, the fields before it are written already.
-
-    >>> Batch(torch.zeros(3), batch_size=3).update_at_({"tokens": 5.0}, 0).tokens
-    tensor([5., 0., 0.])
-
-    Raises:
-        KeyError: there is no such field; nothing is written then.
-        TypeError: a field is static, or a value is not a tensor.
-        ValueError: a field is None or Unbatched, or the shapes do not fit.
-        IndexError: the index is out of range or reaches beyond the batch dimensions.
-        FrozenInstanceError: the object is frozen.
-    """
-    if isinstance(values, type(self)) and keys_to_update is None:
-        return copy_at_(self, values, index, non_blocking)
-    given = chosen(self, "update_at_", values, {}, keys_to_update)
-    for key, _ in given:  # an unknown key is refused before anything is written
-        owner_of(self, key)
-    for key, value in given:
-        set_at_(self, key, value, index, non_blocking)
-    return self
-
-
 def copy_(self: T, source: T, non_blocking: bool = False) -> T:
     """Write the tensors of another object of the class into the tensors here; shapes and static values have to be the same.
 
@@ -222,26 +126,6 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         instead = "; update_ takes one" if is_tensordict(source) else ""
         raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}{instead}")
     _carry_out(_copies(self, source), non_blocking)
-    return self
-
-
-def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False) -> T:
-    """`batch[index] = source`, as a method.
-
-    >>> batch = Batch(torch.zeros(3), batch_size=3)
-    >>> batch.copy_at_(Batch(torch.ones(2), batch_size=2), slice(2)).tokens
-    tensor([1., 1., 0.])
-
-    Args:
-        non_blocking: Do not wait for copies to the device of the object, where it has one.
-
-    Raises:
-        ValueError: the batch sizes do not fit, or a static field differs.
-        FrozenInstanceError: the object is frozen.
-    """
-    if non_blocking and self._device is not None and type(source) is type(self):
-        source = source._map_with(move_without_waiting, self._device, self._device)
-    setitem(self, index, source)
     return self
 
 
@@ -307,15 +191,6 @@ def _fitting(where: str, target: Tensor, value: object) -> object:
             f"{where}: expected a shape of {list(target.shape)} to write in place, got {list(value.shape)}"
         )
     return value
-
-
-def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object, non_blocking: bool) -> None:
-    if non_blocking and isinstance(value, Tensor) and value.dim():
-        value = move_without_waiting(value, target.device)
-    try:
-        target[plain] = value if isinstance(value, Tensor) else written(value)
-    except RuntimeError as error:
-        raise ValueError(f"{where}: {error}") from error
 
 
 def _matched(where: str, target: Tensor | Several, value: object) -> Iterator[tuple[str, Tensor, object]]:

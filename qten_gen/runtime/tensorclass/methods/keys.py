@@ -11,9 +11,7 @@ from torch.utils._pytree import tree_leaves
 from ..core.contents import contents
 from ..core.error_text import label
 from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, owner_of, parts_of, path_of
-from ..core.sizes import Index
 from ..core.stored import Stored
-from .indexing import getitem, plain_index
 from .inplace import write
 
 T = TypeVar("T", bound=Stored)
@@ -45,17 +43,6 @@ def keys(
     if not include_nested and not leaves_only and not sort:
         return self._fields
     return tuple(key for key, _ in items(self, include_nested, leaves_only, sort=sort))
-
-
-def values(
-    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
-) -> tuple[Any, ...]:
-    """The values of the fields, None and static ones included; the arguments are as in `keys`.
-
-    >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
-    (tensor([0, 1, 2, 3]),)
-    """
-    return tuple(value for _, value in items(self, include_nested, leaves_only, sort=sort))
 
 
 @overload
@@ -124,32 +111,6 @@ def contains(self: Stored, item: object) -> bool:
         TypeError: always.
     """
     raise TypeError(f"`in` is not defined for {type(self).__name__}: it has items and fields; use `in batch.keys()`")
-
-
-def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> Any:
-    """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
-
-    Of a tensor of shape `[*batch, *event]` it is one of shape `[*indexed, *event]`, with the same dtype and device.
-
-    >>> Batch(torch.arange(4), batch_size=4).get_at("tokens", slice(2))
-    tensor([0, 1])
-
-    Args:
-        key: The name of a field, or a tuple of names that leads into nested objects.
-        index: As in `batch[index]`. It does not reach beyond the batch dimensions.
-        default: Returned where `get` returns it.
-
-    Raises:
-        KeyError: there is no such field and no default.
-        IndexError: the index is out of range or reaches beyond the batch dimensions.
-    """
-    found = get(self, key, default)
-    if found is default:
-        return found
-    owner, name = owner_of(self, key)
-    if isinstance(found, Tensor) and name not in owner._unbatched:
-        return found[plain_index(self, index)]
-    return get(getitem(self, index), key)
 
 
 def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:

@@ -2,58 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import torch
 from torch import Tensor
 from torch import dtype as Dtype
 
-from ..core import late
 from ..core.construction import DeviceSpec, as_device, move_without_waiting
 from ..core.contents import shallow_copy
-from ..core.locks import refuse_if_frozen, refuse_if_locked
-from ..core.sizes import batch_size as as_batch_size
+from ..core.locks import refuse_if_frozen
 from ..core.stored import FROZEN, Stored
 
 T = TypeVar("T", bound=Stored)
-
-
-CastFilter = Callable[[Tensor], bool] | Callable[[tuple[str, ...], Tensor], bool]
-"""Tells `to` which tensors it casts: a function of the tensor, or of its key, a tuple of names, and the tensor."""
-
-
-def cast_some(self: T, dtype: torch.dtype, cast_filter: CastFilter) -> T:
-    """The object with those tensors in another dtype that a filter selects."""
-    if not _takes_key(cast_filter):
-        return self._map_with(_cast_if, (dtype, cast("Callable[[Tensor], bool]", cast_filter)), self._device)
-    from .keys import keys_of_tensors  # few casts ask for keys
-
-    keys = iter(keys_of_tensors(self))
-
-    def selects(tensor: Tensor) -> bool:
-        key = next(keys)
-        return cast("Callable[[tuple[str, ...], Tensor], bool]", cast_filter)(
-            (key,) if isinstance(key, str) else key, tensor
-        )
-
-    return self._map_with(_cast_if, (dtype, selects), self._device)
-
-
-def _takes_key(cast_filter: CastFilter) -> bool:
-    """True if a filter has two arguments without default, the key and the tensor."""
-    if isinstance(cast_filter, FunctionType):  # a few guards, where dynamo has dozens for the signature
-        return cast_filter.__code__.co_argcount - len(cast_filter.__defaults__ or ()) == 2
-    parameters = inspect.signature(cast_filter).parameters.values()
-    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    return len([one for one in positional if one.default is one.empty]) == 2
-
-
-def _cast_if(tensor: Tensor, argument: tuple[torch.dtype, Callable[[Tensor], bool]]) -> Tensor:
-    dtype, selects = argument
-    return tensor.to(dtype=dtype) if selects(tensor) else tensor
 
 
 if TYPE_CHECKING:
@@ -69,9 +29,6 @@ def to(
     dtype: torch.dtype | None = None,
     non_blocking: bool = False,
     *,
-    batch_size: int | Sequence[int] | None = None,
-    cast_filter: CastFilter | None = None,
-    inplace: bool = False,
     copy: bool = False,
 ) -> T: ...
 @overload
@@ -80,9 +37,6 @@ def to(
     dtype: torch.dtype,
     non_blocking: bool = False,
     *,
-    batch_size: int | Sequence[int] | None = None,
-    cast_filter: CastFilter | None = None,
-    inplace: bool = False,
     copy: bool = False,
 ) -> T: ...
 @overload
@@ -91,9 +45,6 @@ def to(
     other: Tensor | Stored,
     non_blocking: bool = False,
     *,
-    batch_size: int | Sequence[int] | None = None,
-    cast_filter: CastFilter | None = None,
-    inplace: bool = False,
     copy: bool = False,
 ) -> T: ...
 def to(self: T, *args: Target | bool | None, **options: Any) -> T:
@@ -106,24 +57,16 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     >>> half = batch.to("meta", torch.bfloat16)
     >>> half.tokens.dtype, half.mask.dtype, half.device
     (torch.bfloat16, torch.bool, device(type='meta'))
-    >>> batch.to(torch.bfloat16, cast_filter=lambda key, tensor: key[-1] != "tokens").mask.dtype
-    torch.bfloat16
 
     Args:
         device: Where all tensors go.
         dtype: What the tensors are cast to.
         other: A tensor whose device and dtype are taken, or an object whose device is.
         non_blocking: Do not wait for the copies.
-        batch_size: The batch size of the result, which all tensors have to start with.
-        cast_filter: Tells which tensors are cast; then any dtype will do. A function of two arguments also gets the key.
-        inplace: Change this object, and return it. Tensors and nested objects are exchanged for others.
         copy: Copy tensors that fit already too, so that the result shares none with this object.
 
     Raises:
-        TypeError: the dtype is neither floating point nor complex, and there is no `cast_filter`.
-        ValueError: a tensor does not start with the batch size.
-        RuntimeError: with `inplace`, the object is locked.
-        FrozenInstanceError: with `inplace`, it is frozen.
+        TypeError: the dtype is neither floating point nor complex.
     """
     # The usual calls, whose argument alone says what is meant.
     if len(args) == 1 and not options:
@@ -132,27 +75,12 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
             return _cast(self, target)
         if isinstance(target, (str, torch.device)):
             return _moved(self, target, False)
-    batch_size, cast_filter, inplace, copy = (
-        options.pop(name, None) for name in ("batch_size", "cast_filter", "inplace", "copy")
-    )
-    if inplace:
-        refuse_if_locked(self, "move or cast")
+    copy = options.pop("copy", False)
     device, dtype, non_blocking = _target(args, options)
     out = shallow_copy(self) if device is None else _moved(self, device, non_blocking)
     if dtype is not None:
-        out = _cast(out, dtype) if cast_filter is None else cast_some(out, dtype, cast_filter)
-    if copy:
-        out = out._zip(_unshared, self)  # what was moved or cast is a copy already
-    if batch_size is not None:
-        out = late.nested.with_batch_size(out, as_batch_size(batch_size))
-    return _exchanged(self, out) if inplace else out
-
-
-def _exchanged(self: T, out: T) -> T:
-    """The object itself, with the contents of another."""
-    self._assign(*out._field_values(), out._batch_size, out._device)
-    self._names = out._names
-    return self
+        out = _cast(out, dtype)
+    return out._zip(_unshared, self) if copy else out  # what was moved or cast is a copy already
 
 
 def _unshared(tensor: Tensor, before: Tensor) -> Tensor:
@@ -198,7 +126,7 @@ def _cast(self: T, dtype: torch.dtype) -> T:
     if not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(
             f"{type(self).__name__}.to: expected a floating point or complex dtype, got {dtype}; "
-            f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype})), to convert some cast_filter="
+            f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype}))"
         )
     all_cast, changes = True, False
     for leaf in self._leaves():
@@ -265,7 +193,7 @@ def contiguous(self: T) -> T:
     """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied.
 
     >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3]).transpose(0, 1)
-    >>> batch.is_contiguous(), batch.contiguous().is_contiguous()
+    >>> batch.tokens.is_contiguous(), batch.contiguous().tokens.is_contiguous()
     (False, True)
     """
     return self._map(Tensor.contiguous)

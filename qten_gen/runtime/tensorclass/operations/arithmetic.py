@@ -3,57 +3,32 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from ..core.stored import Stored
-from ..methods.operands import Function, Operand, one, reflected, several, two
+from ..methods.operands import Function, is_plain, reflected, two
 from . import entries
-from .entries import OPERAND_ERRORS, Group, Operation, among, among_operands, documented, written_out
+from .entries import OPERAND_ERRORS, Group, Operation, changing, documented, pointwise, written_out
 
 T = TypeVar("T", bound=Stored)
 
 
-def _binary(
-    name: str,
-    doc: str,
-    function: Function,
-    *torch_functions: Function,
-    twin: Function | None = None,
-    maker: Callable[..., Function] = entries.binary,
-    form: str = "binary",
-    is_method: bool = True,
-) -> Operation:
-    """An entry for a function of two operands. `torch_functions` mean the same, and the function itself where torch has it."""
-    made = documented(maker(function, name), name, doc)
-    return Operation(
-        name,
-        doc,
-        made,
-        torch_functions=torch_functions or (function,),
-        handler=entries.either_side(made, function, name),
-        in_place=twin and entries.in_place(maker, twin, name),
-        form=form,
-        is_method=is_method,
-    )
+def _binary(name: str, doc: str, *torch_functions: Function, applied: Function | None = None) -> Operation:
+    """An entry for a function of two operands: the first of `torch_functions`, or what is applied in its place."""
+    function = applied or torch_functions[0]
+    swapped = reflected(function)
 
+    def handler(input: Any, other: Any, **options: Any) -> Any:
+        called = partial(function, **options) if options else function
+        if isinstance(input, Tensor) or is_plain(input):
+            return two(other, reflected(called) if options else swapped, input, name)
+        return two(input, called, other, name)
 
-def _product(name: str, doc: str, function: Function, twin: Function) -> Operation:
-    """An entry for `addcmul` and its like."""
-    made = documented(entries.multiplied(function, name), name, doc)
-    handler = among_operands(made, function, name, ("input", "tensor1", "tensor2"))
-    return Operation(
-        name,
-        doc,
-        made,
-        torch_functions=(function,),
-        handler=handler,
-        in_place=entries.in_place(entries.multiplied, twin, name),
-        form="product",
-    )
+    return Operation(name, doc, documented(handler, name, doc), torch_functions, form="binary", is_method=False)
 
 
 def _maximum(tensor: Tensor, other: Tensor | float) -> Tensor:
@@ -65,168 +40,65 @@ def _minimum(tensor: Tensor, other: Tensor | float) -> Tensor:
     return torch.minimum(tensor, other) if isinstance(other, Tensor) else torch.clamp_max(tensor, other)
 
 
-def _logical_and(tensor: Tensor, other: Tensor | complex) -> Tensor:
-    # `torch.logical_and` takes no number.
-    return torch.logical_and(tensor, other if isinstance(other, Tensor) else torch.full_like(tensor, bool(other)))
-
-
-def clamp(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """Every number between `min` and `max`, either of which may be left out.
-
-        batch.clamp(0, 1), batch.clamp(max=limits)
 
     Raises:
         ValueError: neither is given.
     """
-    return _clamp(self, torch.clamp_min, torch.clamp_max, "clamp", min, max)
-
-
-@entries.changing
-def clamp_(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
-    """`clamp`, in place."""
-    return _clamp(self, Tensor.clamp_min_, Tensor.clamp_max_, "clamp_", min, max)
-
-
-def _clamp(
-    self: T, from_below: Function, from_above: Function, name: str, min: Operand | None, max: Operand | None
-) -> T:
     if min is None and max is None:
-        raise ValueError(f"{type(self).__name__}.{name}: expected min, max or both")
-    raised = self if min is None else two(self, from_below, min, name)
-    return raised if max is None else two(raised, from_above, max, name)
+        raise ValueError("clamp: expected min, max or both")
+    raised = input if min is None else torch.clamp_min(input, min)
+    return raised if max is None else torch.clamp_max(raised, max)
 
 
-def lerp(self: T, end: Operand, weight: Operand) -> T:
-    """The object that lies between this one and `end`, `weight` of the way."""
-    return several(self, _lerp, (end, weight), "lerp")
-
-
-@entries.changing
-def lerp_(self: T, end: Operand, weight: Operand) -> T:
-    """`lerp`, in place."""
-    return several(self, _lerp_, (end, weight), "lerp_")
-
-
-def _lerp(tensor: Tensor, end: Tensor | float, weight: Tensor | float) -> Tensor:
-    # `torch.lerp` takes no number for the end.
-    return torch.lerp(tensor, end if isinstance(end, Tensor) else torch.full_like(tensor, end), weight)
-
-
-def _lerp_(tensor: Tensor, end: Tensor | float, weight: Tensor | float) -> Tensor:
-    return tensor.lerp_(end if isinstance(end, Tensor) else torch.full_like(tensor, end), weight)
-
-
-def round(self: T, *, decimals: int = 0) -> T:
-    """Every number rounded to `decimals` places, halves to the even neighbour."""
-    return one(self, torch.round, "round") if decimals == 0 else self._map_with(_round, decimals, self._device)
-
-
-@entries.changing
-def round_(self: T, *, decimals: int = 0) -> T:
-    """`round`, in place."""
-    return self._map_with(_round_, decimals, self._device)
-
-
-def _round(tensor: Tensor, decimals: int) -> Tensor:
-    return torch.round(tensor, decimals=decimals)
-
-
-def _round_(tensor: Tensor, decimals: int) -> Tensor:
-    return tensor.round_(decimals=decimals) if decimals else tensor.round_()
-
-
-@entries.changing
+@changing
 def fill_(self: T, value: complex) -> T:
     """Write a number into every tensor, in place."""
     return self._map_with(Tensor.fill_, value, self._device)
 
 
-@entries.changing
+@changing
 def zero_(self: T) -> T:
     """Write 0 into every tensor, in place."""
     return self._map(Tensor.zero_)
 
 
-def _of_clamp(input: Any, min: Any = None, max: Any = None) -> Any:
-    """`torch.clamp`, whose input may be the tensor and its limits the objects."""
-    if isinstance(input, Stored):
-        return clamp(input, min, max)
-    if isinstance(min, Stored):
-        raised = among("clamp", torch.clamp_min, (input, min))
-        return raised if max is None else clamp(raised, None, max)
-    lowered = among("clamp", torch.clamp_max, (input if min is None else torch.clamp_min(input, min), max))
-    return lowered
-
-
-ARITHMETIC = (
-    _binary(
-        "add",
-        "The sum with `alpha` times the operand.",
-        torch.add,
-        twin=Tensor.add_,
-        maker=entries.scaled,
-        form="scaled",
-    ),
-    _binary(
-        "sub",
-        "The difference to `alpha` times the operand.",
-        torch.sub,
-        torch.sub,
-        torch.subtract,
-        twin=Tensor.sub_,
-        maker=entries.scaled,
-        form="scaled",
-    ),
-    _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub, maker=entries.scaled, form="scaled"),
-    _binary("mul", "The product.", torch.mul, torch.mul, torch.multiply, twin=Tensor.mul_),
-    _binary(
-        "div",
-        "The quotient, rounded as `rounding_mode` says.",
-        torch.div,
-        torch.div,
-        torch.divide,
-        torch.true_divide,
-        twin=Tensor.div_,
-        maker=entries.rounded,
-        form="rounded",
-    ),
-    _binary("mod", "The remainder of a division, with the sign of the divisor.", torch.remainder),
-    _binary("pow", "The power with the operand as exponent.", torch.pow, twin=Tensor.pow_),
-    _binary("maximum", "The larger of the two.", _maximum, torch.maximum, twin=Tensor.clamp_min_),
-    _binary("minimum", "The smaller of the two.", _minimum, torch.minimum, twin=Tensor.clamp_max_),
-    _binary("clamp_min", "Nothing smaller than the operand.", torch.clamp_min, twin=Tensor.clamp_min_),
-    _binary("clamp_max", "Nothing larger than the operand.", torch.clamp_max, twin=Tensor.clamp_max_),
-    _binary("bitwise_and", "Bits that both have.", torch.bitwise_and),
-    _binary("logical_and", "Whether both are nonzero.", _logical_and, torch.logical_and),
-    _binary("floor_divide", "The quotient, rounded down.", torch.floor_divide, is_method=False),
-    _binary("bitwise_or", "Bits that one of them has.", torch.bitwise_or, is_method=False),
-    _binary("bitwise_xor", "Bits that only one of them has.", torch.bitwise_xor, is_method=False),
-    _binary("bitwise_left_shift", "Bits moved to the left.", torch.bitwise_left_shift, is_method=False),
-    _binary("bitwise_right_shift", "Bits moved to the right.", torch.bitwise_right_shift, is_method=False),
-    _binary("logical_or", "Whether one of them is nonzero.", torch.logical_or, is_method=False),
-    _binary("logical_xor", "Whether only one of them is nonzero.", torch.logical_xor, is_method=False),
-    _binary("fmod", "The remainder of a division, with the sign of the dividend.", torch.fmod, is_method=False),
-    _binary("atan2", "The angle of a point.", torch.atan2, torch.atan2, torch.arctan2, is_method=False),
-    _product("addcmul", "The sum with `value` times the product of two operands.", torch.addcmul, Tensor.addcmul_),
-    _product("addcdiv", "The sum with `value` times the quotient of two operands.", torch.addcdiv, Tensor.addcdiv_),
-    written_out(
-        lerp,
-        torch.lerp,
-        in_place=lerp_,
-        handler=among_operands(lerp, _lerp, "lerp", ("input", "end", "weight")),
-    ),
-    written_out(clamp, torch.clamp, torch.clip, in_place=clamp_, handler=_of_clamp),
-    written_out(round, torch.round, torch.special.round, in_place=round_),
-    written_out(fill_),
-    written_out(zero_, torch.zero_),
-)
-
 GROUP = Group(
     "Arithmetic",
     "An operand is an object of the same class and batch size, a number, or a tensor that broadcasts over the "
     "batch size. The last dimension of such a tensor is the last batch dimension, whatever dimensions a field has "
-    "beyond the batch size. Most of these methods have an operator too.",
-    ARITHMETIC,
+    "beyond the batch size. Torch takes a number where it takes one beside a tensor.",
+    (
+        _binary("add", "The sum with `alpha` times the operand.", torch.add),
+        _binary("sub", "The difference to `alpha` times the operand.", torch.sub, torch.subtract),
+        _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub),
+        _binary("mul", "The product.", torch.mul, torch.multiply),
+        _binary("div", "The quotient, rounded as `rounding_mode` says.", torch.div, torch.divide, torch.true_divide),
+        _binary("remainder", "The remainder of a division, with the sign of the divisor.", torch.remainder),
+        _binary("fmod", "The remainder of a division, with the sign of the dividend.", torch.fmod),
+        _binary("floor_divide", "The quotient, rounded down.", torch.floor_divide),
+        _binary("pow", "The power with the operand as exponent.", torch.pow),
+        _binary("atan2", "The angle of a point.", torch.atan2, torch.arctan2),
+        _binary("maximum", "The larger of the two.", torch.maximum, applied=_maximum),
+        _binary("minimum", "The smaller of the two.", torch.minimum, applied=_minimum),
+        _binary("clamp_min", "Nothing smaller than the operand.", torch.clamp_min),
+        _binary("clamp_max", "Nothing larger than the operand.", torch.clamp_max),
+        _binary("bitwise_and", "Bits that both have.", torch.bitwise_and),
+        _binary("bitwise_or", "Bits that one of them has.", torch.bitwise_or),
+        _binary("bitwise_xor", "Bits that only one of them has.", torch.bitwise_xor),
+        _binary("bitwise_left_shift", "Bits moved to the left.", torch.bitwise_left_shift),
+        _binary("bitwise_right_shift", "Bits moved to the right.", torch.bitwise_right_shift),
+        _binary("logical_and", "True where both are nonzero.", torch.logical_and),
+        _binary("logical_or", "True where one of them is nonzero.", torch.logical_or),
+        _binary("logical_xor", "True where only one of them is nonzero.", torch.logical_xor),
+        pointwise("addcmul", "", torch.addcmul, operands=("input", "tensor1", "tensor2")),
+        pointwise("addcdiv", "", torch.addcdiv, operands=("input", "tensor1", "tensor2")),
+        pointwise("lerp", "", torch.lerp, operands=("input", "end", "weight")),
+        Operation("clamp", "", clamp, (torch.clamp, torch.clip), is_method=False),
+        written_out(fill_),
+        written_out(zero_, torch.zero_),
+    ),
     OPERAND_ERRORS,
 )
 

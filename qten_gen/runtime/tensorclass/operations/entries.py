@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from functools import partial, wraps
-from typing import Any, Literal, NamedTuple, TypeVar
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
-import torch
 from torch import Tensor
 
 from ..core.error_text import blame
 from ..core.locks import refuse_if_frozen
 from ..core.other_libraries import is_array
 from ..core.stored import Stored
-from ..methods.operands import Function, Operand, is_plain, no_operand, one, reflected, several, two, unequal
+from ..methods.operands import Function, Operand, is_plain, no_operand, one, several, two, unequal
 
 
 class Effect(Enum):
@@ -48,7 +47,7 @@ class Operation(NamedTuple):
     """The function that those call, where it is not the method."""
 
     in_place: Function | None = None
-    """The twin that changes the object: `name_`, or `__iadd__` for `__add__`."""
+    """The twin of an operator that changes the object: `__iadd__` for `__add__`."""
 
     batch: Effect = Effect.KEEPS
     """The effect on the batch dimensions."""
@@ -68,13 +67,7 @@ class Operation(NamedTuple):
     @property
     def in_place_name(self) -> str:
         """The name of the twin."""
-        return f"__i{self.name[2:]}" if self.name.startswith("__") else f"{self.name}_"
-
-    @property
-    def in_place_torch_functions(self) -> tuple[Function, ...]:
-        """Functions of torch that mean the twin."""
-        found: Function | None = getattr(torch, self.in_place_name, None)
-        return (found,) if self.in_place is not None and found is not None else ()
+        return f"__i{self.name[2:]}"
 
 
 class Group(NamedTuple):
@@ -115,16 +108,14 @@ def documented(method: Function, name: str, doc: str) -> Function:
 def written_out(
     method: Function,
     *torch_functions: Function,
-    name: str = "",
     handler: Function | None = None,
-    in_place: Function | None = None,
     batch: Effect = Effect.KEEPS,
     beyond: Effect = Effect.KEEPS,
     form: str = "",
 ) -> Operation:
     """An entry for a method that is no result of a maker: its documentation begins with what it does."""
     doc = (method.__doc__ or "").partition("\n")[0]
-    return Operation(name or method.__name__, doc, method, torch_functions, handler, in_place, batch, beyond, form)
+    return Operation(method.__name__, doc, method, torch_functions, handler, None, batch, beyond, form)
 
 
 T = TypeVar("T", bound=Stored)
@@ -176,48 +167,6 @@ def unary(function: Callable[[Tensor], Tensor], name: str) -> Function:
     return method
 
 
-def binary(function: Function, name: str) -> Function:
-    """A method with one other operand."""
-
-    def method(self: T, other: Operand) -> T:
-        return two(self, function, other, name)
-
-    return method
-
-
-def scaled(function: Function, name: str) -> Function:
-    """A binary method with a factor for the other operand."""
-
-    def method(self: T, other: Operand, *, alpha: complex = 1) -> T:
-        return two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
-
-    return method
-
-
-def rounded(function: Function, name: str) -> Function:
-    """A division, whose result may be rounded."""
-
-    def method(self: T, other: Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> T:
-        applied = function if rounding_mode is None else partial(function, rounding_mode=rounding_mode)
-        return two(self, applied, other, name)
-
-    return method
-
-
-def multiplied(function: Function, name: str) -> Function:
-    """A method that adds a product or quotient of two operands."""
-
-    def method(self: T, tensor1: Operand, tensor2: Operand, *, value: complex = 1) -> T:
-        return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
-
-    return method
-
-
-def in_place(maker: Callable[..., Function], function: Function, name: str) -> Function:
-    """The twin of a method that changes the object: `function` writes into its first tensor."""
-    return documented(changing(maker(function, f"{name}_")), f"{name}_", f"`{name}`, in place.")
-
-
 def changing(writing: Function) -> Function:
     """A method that returns its object, of a function that writes into the tensors; a frozen object is refused."""
 
@@ -230,25 +179,13 @@ def changing(writing: Function) -> Function:
     return method
 
 
-def either_side(method: Function, function: Function, name: str) -> Function:
-    """The handler of a binary torch function: the method of the left operand or, where that is a tensor, of the right one."""
-    swapped = reflected(function)
-
-    def handler(input: Any, other: Any, **options: Any) -> Any:
-        if isinstance(input, Tensor) or is_plain(input):
-            return two(other, reflected(partial(function, **options)) if options else swapped, input, name)
-        return method(input, other, **options)
-
-    return handler
-
-
 Keywords = dict[str, Any]
 
 _SPELT = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 """Names of NumPy that torch takes for its own, and passes on as they are."""
 
 
-def settled(name: str, options: Mapping[str, object]) -> Keywords:
+def under_torch_names(name: str, options: Mapping[str, object]) -> Keywords:
     """Keyword arguments under torch's own names, without those that say nothing.
 
     Raises:
@@ -310,18 +247,6 @@ def among(name: str, function: Function, operands: Sequence[object], *settings: 
     return several(self, placed, others, name) if others else one(self, placed, name)
 
 
-def among_operands(method: Function, function: Function, name: str, operands: tuple[str, ...]) -> Function:
-    """The handler of a torch function of several operands: the method where the first is an object, else the function itself."""
-
-    def handler(*args: object, **options: object) -> object:
-        found, settings, left = operands_of(name, operands, args, options)
-        if isinstance(found[0], Stored):
-            return method(*found, *settings, **left)
-        return among(name, function, found, *settings, **left)
-
-    return handler
-
-
 def pointwise(
     name: str,
     doc: str,
@@ -333,6 +258,8 @@ def pointwise(
     applied = torch_functions[0]
 
     def handler(*args: object, **options: object) -> Stored:
+        if len(args) == 1 and not options and isinstance(args[0], Stored):
+            return one(args[0], applied, name)
         found, settings, left = operands_of(name, operands, args, options)
         return among(name, applied, found, *settings, **left)
 

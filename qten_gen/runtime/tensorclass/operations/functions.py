@@ -1,4 +1,4 @@
-"""Functions of one tensor, or of two, number by number: methods, and functions of torch; and questions about whole objects."""
+"""Functions of torch, number by number, and questions about whole objects."""
 
 from __future__ import annotations
 
@@ -10,73 +10,20 @@ from ..core.contents import contents
 from ..core.error_text import describe
 from ..core.stored import Stored
 from ..fields import static
-from ..methods.metadata import Metadata
 from ..methods.operands import Function
-from . import entries
-from .entries import Effect, Group, Operation, among, documented, pointwise
-from .reduction_ops import truth
-
-
-def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = ()) -> Operation:
-    """An entry for a function of one tensor that torch has under the same name, and its twin where torch has one."""
-    function: Function = getattr(torch, name)
-    also: Function | None = getattr(torch.special, name, None)
-    twin: Function | None = getattr(Tensor, f"{name}_", None)
-    made = documented(entries.unary(function, name), name, doc)
-    return Operation(
-        name,
-        doc,
-        made,
-        torch_functions=(function, *torch_functions, *([] if also is None else [also])),
-        in_place=twin and entries.in_place(entries.unary, twin, name),
-        form="unary",
-    )
-
-
-FUNCTIONS = (
-    _unary("abs", "The absolute value.", torch_functions=(torch.absolute,)),
-    _unary("neg", "The negative.", torch_functions=(torch.negative,)),
-    _unary("sign", "-1, 0 or 1."),
-    _unary("reciprocal", "One divided by the value."),
-    _unary("sqrt", "The square root."),
-    _unary("exp", "e to the power of the value."),
-    _unary("expm1", "`exp(x) - 1`, exact near zero."),
-    _unary("log", "The natural logarithm."),
-    _unary("log2", "The logarithm to base 2."),
-    _unary("log10", "The logarithm to base 10."),
-    _unary("log1p", "`log(1 + x)`, exact near zero."),
-    _unary("sin", "The sine."),
-    _unary("cos", "The cosine."),
-    _unary("tan", "The tangent."),
-    _unary("asin", "The inverse sine.", torch_functions=(torch.arcsin,)),
-    _unary("acos", "The inverse cosine.", torch_functions=(torch.arccos,)),
-    _unary("atan", "The inverse tangent.", torch_functions=(torch.arctan,)),
-    _unary("sinh", "The hyperbolic sine."),
-    _unary("cosh", "The hyperbolic cosine."),
-    _unary("tanh", "The hyperbolic tangent."),
-    _unary("sigmoid", "The logistic function.", torch_functions=(torch.special.expit,)),
-    _unary("erf", "The error function."),
-    _unary("erfc", "One minus the error function."),
-    _unary("lgamma", "The logarithm of the gamma function.", torch_functions=(torch.special.gammaln,)),
-    _unary("ceil", "Rounded up."),
-    _unary("floor", "Rounded down."),
-    _unary("trunc", "Rounded towards zero.", torch_functions=(torch.fix,)),
-    _unary("frac", "What `trunc` takes away."),
-    _unary("isfinite", "Whether the value is neither infinite nor NaN."),
-    _unary("isnan", "Whether the value is NaN."),
-    _unary("isposinf", "Whether the value is infinity."),
-    _unary("isneginf", "Whether the value is negative infinity."),
-    _unary("isreal", "Whether the value has no imaginary part."),
-)
-
-GROUP = Group(
-    "Functions",
-    "Applies to every element of every tensor. Shapes stay the same, and torch decides the dtype.",
-    FUNCTIONS,
-    ("RuntimeError: torch has no such function for the dtype of a field, which the error names",),
-)
+from .entries import Effect, Group, Operation, among, pointwise
+from .reductions import truth
 
 _ALSO: dict[str, tuple[Function, ...]] = {
+    "abs": (torch.absolute,),
+    "neg": (torch.negative,),
+    "asin": (torch.arcsin,),
+    "acos": (torch.arccos,),
+    "atan": (torch.arctan,),
+    "sigmoid": (special.expit,),
+    "lgamma": (special.gammaln,),
+    "trunc": (torch.fix,),
+    "round": (special.round,),
     "acosh": (torch.arccosh,),
     "asinh": (torch.arcsinh,),
     "atanh": (torch.arctanh,),
@@ -96,12 +43,16 @@ def _named(names: str, *operands: str) -> tuple[Operation, ...]:
 
 def _functions(name: str) -> tuple[Function, ...]:
     """The functions of a name in `nn.functional`, `torch` and `torch.special`: the first is applied, the others mean the same."""
-    found: list[Function] = [getattr(home, name) for home in (functional, torch, special) if hasattr(home, name)]
+    # `functional.tanh` and `sigmoid` call a method of their argument.
+    homes = (torch, special) if name in ("tanh", "sigmoid") else (functional, torch, special)
+    found: list[Function] = [getattr(home, name) for home in homes if hasattr(home, name)]
     return tuple(dict.fromkeys([*found, *_ALSO.get(name, ())]))
 
 
-SPECIAL = (
+FUNCTIONS = (
     *_named("""
+        abs neg sign reciprocal sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh sigmoid erf erfc
+        lgamma ceil floor trunc frac round isfinite isnan isposinf isneginf isreal
         rsqrt square exp2 asinh acosh atanh relu isinf logical_not angle sgn signbit conj real imag resolve_conj resolve_neg
         deg2rad rad2deg nan_to_num sinc logit digamma mvlgamma erfinv erfcx entr ndtr ndtri log_ndtr i0 i0e i1 i1e airy_ai
         bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1
@@ -135,12 +86,12 @@ SPECIAL = (
     ),
 )
 
-SPECIAL_GROUP = Group(
-    "Special functions",
-    "These functions of torch have no method. They apply element by element. A second operand is an object, a "
-    "tensor that broadcasts over the batch size or, where torch takes one, a number. At least one operand is an "
+GROUP = Group(
+    "Functions",
+    "These functions of torch apply element by element. Shapes stay the same, and torch decides the dtype. A second operand is "
+    "an object, a tensor that broadcasts over the batch size or, where torch takes one, a number. At least one operand is an "
     "object.",
-    SPECIAL,
+    FUNCTIONS,
 )
 
 ACTIVATIONS = _named("""
@@ -201,6 +152,5 @@ COMPARING_GROUP = Group(
     (
         _answer(allclose, torch.allclose),
         _answer(equal, torch.equal),
-        _answer(Metadata.is_floating_point, torch.is_floating_point),
     ),
 )

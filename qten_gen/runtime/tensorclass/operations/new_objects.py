@@ -14,7 +14,6 @@ from ..core.sizes import integers
 from ..core.stored import Stored
 from ..fields.per_item import items_become
 from ..methods import moving
-from ..methods.moving import CastFilter, cast_some
 from ..methods.operands import Function, one
 from .entries import Effect, Group, Operation, changing, documented, written_out
 
@@ -29,9 +28,7 @@ def _casting(name: str, dtype: torch.dtype) -> Operation:
     """An entry for a dtype that every tensor is converted to, or every floating point tensor to another such dtype."""
     of_some = dtype.is_floating_point or dtype.is_complex
 
-    def method(self: T, *, cast_filter: CastFilter | None = None) -> T:
-        if cast_filter is not None:
-            return cast_some(self, dtype, cast_filter)
+    def method(self: T) -> T:
         return moving.to(self, dtype) if of_some else self._map_with(_cast, dtype, self._device)
 
     doc = f"Floating point tensors as `{dtype}`, the others as they are." if of_some else f"Every tensor as `{dtype}`."
@@ -60,8 +57,7 @@ CASTING = (
 GROUP = Group(
     "Dtypes",
     "A floating point dtype is for the floating point tensors only, as in `nn.Module`: indices and masks keep "
-    "their dtype. An integer dtype or `bool` is for every tensor. `cast_filter` decides which tensors are cast "
-    "instead. It is a function of the tensor, or of its key, a tuple of names, and the tensor.",
+    "their dtype. An integer dtype or `bool` is for every tensor.",
     CASTING,
 )
 
@@ -85,7 +81,8 @@ def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
 
 COPYING = (
     written_out(moving.clone, torch.clone, handler=_clone),
-    written_out(moving.detach, torch.detach, in_place=detach_),
+    written_out(moving.detach, torch.detach),
+    written_out(detach_, torch.detach_),
     written_out(moving.contiguous),
 )
 

@@ -1,7 +1,8 @@
-"""Reductions: `sum`, `mean`, `max`, ... over batch dimensions, over those beyond, or over everything."""
+"""Reductions, and functions along a batch dimension: functions of torch. Only `all` and `any` are methods too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -9,16 +10,21 @@ import torch
 from torch import Size, Tensor
 
 from ..core import dimension_names
+from ..core.contents import contents
 from ..core.error_text import blame
-from ..core.sizes import Dim, dimension, is_single
+from ..core.sizes import Dim, dimension
 from ..core.stored import Stored
 from ..fields.per_item import items_become
-from ..methods.operands import Function, is_plain
-from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, written_out
-from .reduction_ops import Dims, over_one, rearranged, reduced, reduced_size, spread, truth
+from ..methods.operands import Function
+from ..methods.reshaping import batch_dimensions, with_names
+from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented
 
 T = TypeVar("T", bound=Stored)
+A = TypeVar("A")
 Item = TypeVar("Item")
+
+Dims = Dim | Sequence[Dim] | None
+"""Batch dimensions; all dimensions of every tensor where it is None."""
 
 
 class ValuesAndIndices(NamedTuple, Generic[Item]):
@@ -28,131 +34,164 @@ class ValuesAndIndices(NamedTuple, Generic[Item]):
     indices: Item
 
 
-def _method(name: str, function: Function, takes: str) -> Function:
-    """A reduction whose result is one object, or one tensor where `reduce` is true."""
+class _Reduction(NamedTuple):
+    """The reduction of each tensor: `function(tensor, *first, dims, keepdim, **options)`."""
 
-    def plain(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor:
-        return reduced(self, name, function, dim, keepdim, reduce)
-
-    def with_dtype(
-        self: T,
-        dim: Dims = None,
-        keepdim: bool = False,
-        *,
-        dtype: torch.dtype | None = None,
-        reduce: bool = False,
-    ) -> T | Tensor:
-        return reduced(self, name, function, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype})
-
-    def with_correction(
-        self: T,
-        dim: Dims = None,
-        *,
-        unbiased: bool | None = None,
-        correction: float = 1,
-        keepdim: bool = False,
-        reduce: bool = False,
-    ) -> T | Tensor:
-        amount = correction if unbiased is None else int(unbiased)
-        return reduced(self, name, function, dim, keepdim, reduce, {"correction": amount})
-
-    methods: dict[str, Function] = {"": plain, "dtype": with_dtype, "correction": with_correction}
-    return methods[takes]
+    function: Function
+    first: tuple[object, ...]
+    dims: int | tuple[int, ...] | None
+    keepdim: bool
+    options: Mapping[str, object]
 
 
-def _reduction(name: str, doc: str, function: Function, *torch_functions: Function, takes: str = "dtype") -> Operation:
-    return Operation(
-        name,
-        doc,
-        documented(_method(name, function, takes), name, doc),
-        torch_functions=torch_functions,
-        batch=Effect.DROPS,
-        beyond=Effect.DROPS,
-        form=f"reduction {takes}".strip(),
-    )
-
-
-def quantile(
-    self: T,
-    q: float | Tensor,
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    reduce: bool = False,
-) -> T | Tensor:
-    """The quantile `q`; a tensor of several adds a batch dimension in front."""
-    options = {"q": q, "interpolation": interpolation}
-    ranks = tuple(q.shape) if isinstance(q, Tensor) else ()
-    return reduced(self, "quantile", _quantile, dim, keepdim, reduce, options, ranks)
-
-
-def _over_one_dimension(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Any:
-    return torch.quantile(tensor, q, dim, keepdim, interpolation=interpolation)
-
-
-_quantile = over_one(_over_one_dimension)
-
-
-def norm(
-    self: T,
-    p: float = 2,
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    dtype: torch.dtype | None = None,
-    reduce: bool = False,
-) -> T | Tensor:
-    """The norm of order `p`."""
-    return reduced(self, "norm", _norm, dim, keepdim, reduce, {"p": p, "dtype": dtype})
-
-
-def _norm(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, p: float, dtype: torch.dtype | None) -> Tensor:
-    result: Tensor = torch.linalg.vector_norm(tensor, p, dims, keepdim, dtype=dtype)
+@items_become("reduced")
+def _reduce(tensor: Tensor, argument: _Reduction) -> Tensor:
+    function, first, dims, keepdim, options = argument
+    over = tuple(range(tensor.dim())) if dims is None else dims
+    result: Tensor = function(tensor, *first, over, keepdim, **options)
     return result
+
+
+@items_become("reduced")
+def _reduce_to_number(tensor: Tensor, argument: _Reduction) -> Tensor:
+    function, first, _, _, options = argument
+    result: Tensor = function(tensor, *first, **options)
+    return result
+
+
+def reduced(
+    self: T,
+    name: str,
+    function: Function,
+    dim: Dims = None,
+    keepdim: bool = False,
+    first: tuple[object, ...] = (),
+    options: Mapping[str, object] = {},  # never written to
+) -> T:
+    """The object with every tensor reduced over batch dimensions; without `dim`, over all dimensions that it has.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+        RuntimeError: torch refuses a tensor; the field is named.
+    """
+    size, names = self._batch_size, self._names
+    if dim is not None:
+        dims = batch_dimensions(self, dim, name)
+        if keepdim:
+            left = Size([1 if at in dims else length for at, length in enumerate(size)])
+        else:
+            left = Size([length for at, length in enumerate(size) if at not in dims])
+            names = dimension_names.without(names, dims)
+        # Functions of torch take one number faster than a tuple of one, and some take no tuple.
+        argument = _Reduction(function, first, dims[0] if len(dims) == 1 else dims, keepdim, options)
+        return with_names(rearranged(self, name, _reduce, argument, left), names)
+    argument = _Reduction(function, first, None, keepdim, options)
+    if keepdim:
+        out = with_names(rearranged(self, name, _reduce, argument, Size((1,) * len(size))), names)
+    else:
+        out = rearranged(self, name, _reduce_to_number, argument, Size())
+    _level(out)
+    return out
+
+
+def _level(self: Stored) -> None:
+    """Set the batch size of a new object for the objects nested in it: none of their own dimensions are left."""
+    if self._nested:
+        values = contents(self)
+        for name in self._nested:
+            inner = values[name]
+            if isinstance(inner, Stored):
+                inner._batch_size = self._batch_size
+                _level(inner)
+
+
+def rearranged(self: T, name: str, function: Callable[[Tensor, A], Tensor], argument: A, size: Size) -> T:
+    """`function(tensor, argument)` of every tensor, which makes the batch size `size`.
+
+    Raises:
+        RuntimeError: torch refuses a tensor; the field is named.
+    """
+    try:
+        return self._rearrange(function, argument, size)
+    except RuntimeError as error:
+        blame(name, [self], lambda tensor: function(tensor, argument), error)
+        raise
+
+
+def truth(found: Sequence[Tensor], together: Function, of_none: bool) -> bool:
+    """One bool of the answers for each tensor: `truth([a.all(), b.all()], torch.logical_and, True)`.
+
+    The answers are joined before one of them is a bool. In a graph such a bool is a symbol, which can be returned but is no
+    reason to go one way or the other: a loop that ends at the first False would have its end written into the graph.
+    """
+    if not found:
+        return of_none
+    first, *rest = found
+    for each in rest:
+        first = together(first, each if each.device == first.device else each.to(first.device))
+    return bool(first)
+
+
+_entry = partial(Operation, batch=Effect.DROPS, beyond=Effect.DROPS)
+"""An entry for a reduction."""
+
+
+def _reduction(name: str, doc: str, *others: Function) -> Operation:
+    function: Function = getattr(torch, name)
+
+    def handler(input: T, dim: Dims = None, keepdim: bool = False, **options: object) -> T:
+        return reduced(input, name, function, dim, keepdim, options=options)
+
+    return _entry(name, doc, documented(handler, name, doc), (function, *others), form="reduction", is_method=False)
+
+
+def _spread(name: str, doc: str) -> Operation:
+    """`std` and `var`, whose second argument may be a bool."""
+    function: Function = getattr(torch, name)
+
+    def handler(
+        input: T, dim: Dims = None, unbiased: bool = True, keepdim: bool = False, *, correction: float | None = None
+    ) -> T:
+        dims, divisor = (None, dim) if isinstance(dim, bool) else (dim, unbiased)
+        amount = int(divisor) if correction is None else correction
+        return reduced(input, name, applied, dims, keepdim, options={"correction": amount})
+
+    def applied(tensor: Tensor, dims: Any = None, keepdim: bool = False, *, correction: float) -> Tensor:
+        result: Tensor = function(tensor, dims, correction=correction, keepdim=keepdim)
+        return result
+
+    return _entry(name, doc, documented(handler, name, doc), (function,), form="reduction", is_method=False)
 
 
 def _truth(name: str, doc: str, function: Function, together: Function, of_none: bool) -> Operation:
     """`all` and `any`: without arguments they are a bool, for `if` and `assert`."""
 
-    def method(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor | bool:
-        if reduce or dim is not None:
-            return reduced(self, name, function, dim, keepdim, reduce)
+    def method(self: T, dim: Dims = None, keepdim: bool = False) -> T | bool:
+        if dim is not None:
+            return reduced(self, name, function, dim, keepdim)
         return truth([function(tensor) for tensor in self._leaves()], together, of_none)
 
-    made = documented(method, name, doc)
-    return Operation(name, doc, made, (function,), batch=Effect.DROPS, beyond=Effect.DROPS, form="truth")
+    return _entry(name, doc, documented(method, name, doc), (function,), form="truth")
 
 
-def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation:
-    """`min` and `max`, which give positions too where one dimension is reduced."""
-
-    def method(
-        self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False
-    ) -> T | Tensor | ValuesAndIndices[T]:
-        if reduce or dim is None:
-            return reduced(self, name, value, dim, keepdim, reduce)
-        if not is_single(dim):
-            raise TypeError(
-                f"{type(self).__name__}.{name}: expected one batch dimension, got {dim!r}; for others use a{name}"
-            )
-        at = dimension(self, dim)
-        kept = self._names if keepdim else dimension_names.without(self._names, (at,))
-        return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
-
-    made = documented(
-        method, name, f"{doc}\n\nRaises:\n    TypeError: `dim` is not one batch dimension; a{name} takes several."
-    )
+def _extremum(name: str, doc: str, pair: Function, value: Function, of_two: Function) -> Operation:
+    """`min` and `max`, which give positions too along one dimension; with another operand they are `minimum` and `maximum`."""
 
     def handler(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-        """torch has three functions under this name."""
         operand = dim if other is None else other
-        if isinstance(operand, Tensor) or not (operand is None or is_plain(operand)):
-            return larger_or_smaller(input, operand)
-        return made(input, dim, keepdim)
+        if isinstance(operand, (Tensor, Stored)):
+            return of_two(input, operand)
+        if dim is None:
+            return reduced(input, name, value)
+        at, names, size = dimension(input, dim), input._names, [*input._batch_size]
+        if keepdim:
+            size[at] = 1
+        else:
+            names = dimension_names.without(names, (at,))
+            del size[at]
+        return _both(input, name, pair, (at, keepdim), Size(size), names)
 
-    larger_or_smaller = {"min": torch.minimum, "max": torch.maximum}[name]
-    return Operation(name, doc, made, (pair,), handler, batch=Effect.DROPS, beyond=Effect.DROPS, form="extremum")
+    return _entry(name, doc, documented(handler, name, doc), (pair,), form="extremum", is_method=False)
 
 
 @items_become("reduced")
@@ -164,12 +203,7 @@ def _pair_of(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tupl
 
 
 def _both(
-    self: T,
-    name: str,
-    pair: Function,
-    arguments: tuple[Any, ...],
-    size: Size,
-    kept: dimension_names.Names | None,
+    self: T, name: str, pair: Function, arguments: tuple[Any, ...], size: Size, names: dimension_names.Names | None
 ) -> ValuesAndIndices[T]:
     """Two objects from `pair(tensor, *arguments)`, which gives two tensors."""
     try:
@@ -177,21 +211,21 @@ def _both(
     except RuntimeError as error:
         blame(name, [self], lambda tensor: pair(tensor, *arguments), error)
         raise
-    values._names = indices._names = kept
+    values._names = indices._names = names
     return ValuesAndIndices(values, indices)
 
 
-def _running_pair(name: str, doc: str, function: Function) -> Operation:
+def _running_pair(name: str, doc: str) -> Operation:
     """`cummin` and `cummax`."""
+    function: Function = getattr(torch, name)
 
-    def method(self: T, dim: Dim) -> ValuesAndIndices[T]:
-        return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
+    def handler(input: T, dim: Dim) -> ValuesAndIndices[T]:
+        return _both(input, name, function, (dimension(input, dim),), input._batch_size, input._names)
 
-    made = documented(method, name, doc)
-    return Operation(name, doc, made, (function,), form="running pair")
+    return Operation(name, doc, documented(handler, name, doc), (function,), form="running pair", is_method=False)
 
 
-def _running(name: str, doc: str, function: Function, *others: Function, is_method: bool = True) -> Operation:
+def _running(name: str, doc: str, function: Function, *others: Function) -> Operation:
     """Operations along one batch dimension that keep its size."""
 
     @items_become("kept")
@@ -200,91 +234,67 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
         result: Tensor = function(tensor, dim) if dtype is None else function(tensor, dim, dtype=dtype)
         return result
 
-    def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None) -> T:
-        out = rearranged(self, name, apply, (dimension(self, dim), dtype), self._batch_size)
-        out._names = self._names
-        return out
-
-    made = documented(method, name, doc)
-
     # What `functional.softmax` has in the third place, it passes by keyword; `torch.softmax` has the dtype there.
-    def handler(input: Any, dim: int, dtype: torch.dtype | None = None, *, _stacklevel: int = 3) -> Any:
-        return made(input, dim, dtype=dtype)
+    def handler(input: T, dim: Dim, dtype: torch.dtype | None = None, *, _stacklevel: int = 3) -> T:
+        return with_names(
+            rearranged(input, name, apply, (dimension(input, dim), dtype), input._batch_size), input._names
+        )
 
-    return Operation(name, doc, made, (function, *others), handler, form="running", is_method=is_method)
-
-
-_written = partial(written_out, batch=Effect.DROPS, beyond=Effect.DROPS)
-"""An entry for a reduction whose method is written out by hand."""
+    return Operation(name, doc, documented(handler, name, doc), (function, *others), form="running", is_method=False)
 
 
-def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def norm(
+    input: T, p: float | str = 2, dim: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
+) -> T:
+    """The norm of order `p`.
+
+    Raises:
+        ValueError: `p` is the name of a norm of matrices.
+    """
     if isinstance(p, str) and p != "fro":
         raise ValueError(
             f"norm: expected a number or 'fro', got {p!r}; norms of matrices are those of a field's tensor"
         )
-    return norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
+    order = 2 if p == "fro" else p
+    return reduced(input, "norm", torch.linalg.vector_norm, dim, keepdim, (order,), {"dtype": dtype})
 
 
 functional = torch.nn.functional
 
 REDUCTIONS = (
-    _reduction("sum", "The sum.", torch.sum, torch.sum),
-    _reduction("mean", "The mean.", torch.mean, torch.mean),
-    _reduction("prod", "The product.", over_one(torch.prod), torch.prod),
-    _reduction("nansum", "The sum, NaN counted as 0.", torch.nansum, torch.nansum),
-    _reduction("nanmean", "The mean, NaN left out.", torch.nanmean, torch.nanmean),
-    _reduction("std", "The standard deviation.", spread(torch.std), torch.std, takes="correction"),
-    _reduction("var", "The variance.", spread(torch.var), torch.var, takes="correction"),
-    _reduction("amin", "The smallest number.", torch.amin, torch.amin, takes=""),
-    _reduction("amax", "The largest number.", torch.amax, torch.amax, takes=""),
-    _reduction(
-        "logsumexp",
-        "The logarithm of the sum of exponentials.",
-        torch.logsumexp,
-        torch.logsumexp,
-        torch.special.logsumexp,
-        takes="",
-    ),
-    _extremum("min", "The smallest number and, along one dimension, where it is.", torch.min, torch.amin),
-    _extremum("max", "The largest number and, along one dimension, where it is.", torch.max, torch.amax),
-    _truth("all", "Whether every number is nonzero.", torch.all, torch.logical_and, True),
-    _truth("any", "Whether a number is nonzero.", torch.any, torch.logical_or, False),
-    _written(norm, torch.norm, handler=_of_norm, form="reduction norm"),
-    _written(quantile, torch.quantile, form="reduction quantile"),
+    _reduction("sum", "The sum."),
+    _reduction("mean", "The mean."),
+    _reduction("prod", "The product."),
+    _reduction("nansum", "The sum, NaN counted as 0."),
+    _reduction("nanmean", "The mean, NaN left out."),
+    _spread("std", "The standard deviation."),
+    _spread("var", "The variance."),
+    _reduction("amin", "The smallest number."),
+    _reduction("amax", "The largest number."),
+    _reduction("logsumexp", "The logarithm of the sum of exponentials.", torch.special.logsumexp),
+    _extremum("min", "The smallest number and, along one dimension, its place.", torch.min, torch.amin, torch.minimum),
+    _extremum("max", "The largest number and, along one dimension, its place.", torch.max, torch.amax, torch.maximum),
+    _entry("norm", "The norm of order `p`.", norm, (torch.norm,), form="reduction norm", is_method=False),
+    _truth("all", "True if every number is nonzero.", torch.all, torch.logical_and, True),
+    _truth("any", "True if a number is nonzero.", torch.any, torch.logical_or, False),
 )
 
 RUNNING = (
     _running("cumsum", "The sum so far along a batch dimension.", torch.cumsum),
     _running("cumprod", "The product so far along a batch dimension.", torch.cumprod),
-    _running_pair("cummin", "The smallest number so far, and where it was.", torch.cummin),
-    _running_pair("cummax", "The largest number so far, and where it was.", torch.cummax),
-    _running(
-        "softmax",
-        "Exponentials that add up to 1 along a batch dimension.",
-        torch.softmax,
-        functional.softmax,
-        torch.special.softmax,
-    ),
-    _running(
-        "log_softmax",
-        "",
-        torch.log_softmax,
-        functional.log_softmax,
-        torch.special.log_softmax,
-        is_method=False,
-    ),
-    _running("softmin", "", functional.softmin, is_method=False),
-    _running("logcumsumexp", "", torch.logcumsumexp, is_method=False),
+    _running_pair("cummin", "The smallest number so far, and its place."),
+    _running_pair("cummax", "The largest number so far, and its place."),
+    _running("softmax", "", torch.softmax, functional.softmax, torch.special.softmax),
+    _running("log_softmax", "", torch.log_softmax, functional.log_softmax, torch.special.log_softmax),
+    _running("softmin", "", functional.softmin),
+    _running("logcumsumexp", "", torch.logcumsumexp),
 )
 
 GROUP = Group(
     "Reductions",
-    "`dim` is a batch dimension or a tuple of them. Without it, every tensor is reduced to one number, and the "
-    'result has an empty batch size, nested objects included. `dim="feature"` reduces the dimensions that each '
-    "field has beyond the batch size. `keepdim=True` keeps reduced dimensions with size 1. `reduce=True` reduces "
-    "all fields together, and gives one tensor of the batch size that is left. Without arguments, `all()` and "
-    "`any()` return a bool.",
+    "`dim` is a batch dimension or, where torch takes one, a tuple of them. Without it, every tensor is reduced to one "
+    "number, and the result has an empty batch size, nested objects included. `keepdim=True` keeps reduced dimensions with "
+    "size 1. Without arguments, the methods `all()` and `any()` return a bool.",
     REDUCTIONS,
     DIMENSION_ERRORS,
 )
@@ -292,7 +302,7 @@ GROUP = Group(
 RUNNING_GROUP = Group(
     "Along a batch dimension",
     "The batch size and the shapes of the tensors stay the same, and torch decides the dtype: a sum of integers is int64. "
-    "`dtype=`, where a method has it, is what the tensors are converted to before.",
+    "`dtype=`, where a function has it, is the dtype that the tensors are converted to before.",
     RUNNING,
     DIMENSION_ERRORS,
 )

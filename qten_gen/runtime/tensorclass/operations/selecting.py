@@ -11,70 +11,29 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from ..core.contents import unbatched_leaves
 from ..core.error_text import blame, describe
-from ..core.sizes import Dim, dimension, integers, is_single, over_batch, whole_number, with_length
+from ..core.sizes import Dim, dimension, over_batch
 from ..core.stored import Stored
-from ..fields.per_item import items_become
-from ..methods.indexing import getitem
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
-from ..methods.reshaping import reshape
+from ..methods.reshaping import with_names
 from .entries import changing
-from .reduction_ops import of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 
 
-def narrow(self: T, dim: Dim, start: int, length: int) -> T:
-    """`length` items from `start` on along a batch dimension, without copying.
-
-    Raises:
-        IndexError, RuntimeError: they reach beyond the dimension.
-    """
-    at, first, length = dimension(self, dim), whole_number(start), whole_number(length)
-    out = self._rearrange(_narrow, (at, first, length), with_length(self._batch_size, at, length))
-    return with_names(out, self._names)
-
-
-_narrow = of_arguments(torch.narrow)
-
-
-def tensor_split(self: T, indices_or_sections: int | Sequence[int] | Tensor, dim: Dim = 0) -> tuple[T, ...]:
-    """Pieces along a batch dimension: so many, of sizes that differ by at most 1, or cut at the given positions.
-
-    Raises:
-        RuntimeError: the number of pieces is not positive.
-    """
-    at, size = dimension(self, dim), self._batch_size
-    if isinstance(indices_or_sections, Tensor):
-        indices_or_sections = cast("int | list[int]", indices_or_sections.tolist())
-    is_number = is_single(indices_or_sections)
-    cuts = whole_number(cast("int", indices_or_sections)) if is_number else integers((indices_or_sections,))
-    pieces = _tensor_split(torch.empty(size, device="meta"), (cuts, at))  # torch works out the sizes, without memory
-    parts = self._split(_tensor_split, (cuts, at), [piece.shape for piece in pieces])
-    return tuple([with_names(part, self._names) for part in parts])
-
-
-def _tensor_split(tensor: Tensor, argument: tuple[int | tuple[int, ...], int]) -> Sequence[Tensor]:
-    cuts, dim = argument
-    return torch.tensor_split(tensor, cuts, dim)
-
-
-def gather(self: T, dim: Dim, index: T | Tensor) -> T:
+def gather(self: T, dim: Dim, index: Tensor) -> T:
     """The items at the positions `index` along a batch dimension; the result has the batch size of `index`'s shape.
 
         best = batch.gather(1, scores.argmax(1, keepdim=True))
-        ranked = batch.gather(0, batch.apply(lambda tensor: tensor.argsort(0)))  # positions for each tensor
 
     Raises:
-        TypeError: `index` is neither a tensor nor an object of this class.
+        TypeError: `index` is no tensor.
         ValueError: `index` has another number of dimensions than the batch.
         RuntimeError: a position is out of range.
     """
     batch_ndim = len(self._batch_size)
     at = dimension(self, dim)
-    if type(index) is type(self):
-        return _gather_each(self, at, index)
     if not isinstance(index, Tensor):
-        raise TypeError(f"gather: expected a Tensor or a {type(self).__name__} of positions, got {describe(index)}")
+        raise TypeError(f"gather: expected a Tensor of positions, got {describe(index)}")
     if index.dim() != batch_ndim:
         raise ValueError(f"gather: expected an index of {batch_ndim} dimensions, got shape {list(index.shape)}")
     return with_names(self._rearrange(_gather, (at, index, []), index.shape), self._names)
@@ -93,45 +52,6 @@ def _gather(tensor: Tensor, argument: tuple[int, Tensor, list[tuple[Size, Tensor
     if not torch.compiler.is_compiling():  # shapes of symbols are not compared: that would make them special
         known.append((beyond, made))
     return torch.gather(tensor, dim, made)
-
-
-def _gather_each(self: T, dim: int, index: T) -> T:
-    """`gather` with positions for each tensor."""
-    size, whole = index._batch_size, self._batch_size
-    if (size[:dim], size[dim + 1 :]) != (whole[:dim], whole[dim + 1 :]):
-        raise ValueError(
-            f"gather: expected positions of batch size {list(whole)} but in dimension {dim}, got {list(size)}"
-        )
-    self._check_compatible(index)
-
-    def picked(positions: Tensor, tensor: Tensor) -> Tensor:
-        return torch.gather(tensor, dim, positions)
-
-    try:
-        found = index._zip(picked, self)
-    except RuntimeError as error:
-        blame("gather", [index, self], picked, error)
-        raise
-    # Refuses PerItem fields, and sets the batch size.
-    return with_names(found._rearrange(_picked, None, size), self._names)
-
-
-@items_become("picked from other items field by field")
-def _picked(tensor: Tensor, argument: None) -> Tensor:
-    return tensor
-
-
-def masked_select(self: T, mask: Tensor) -> T:
-    """The items where a mask over the batch dimensions is true, in one row: `batch[mask]`.
-
-    Raises:
-        TypeError: `mask` is not a bool tensor.
-        IndexError: it does not fit the batch size.
-    """
-    if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
-        raise TypeError(f"masked_select: expected a bool Tensor, got {getattr(mask, 'dtype', type(mask).__name__)}")
-    # One item, or none, in a row.
-    return getitem(self, mask) if self._batch_size else getitem(reshape(self, 1), mask.reshape(1))
 
 
 def masked_fill(self: T, mask: T | Tensor, value: float) -> T:

@@ -16,11 +16,10 @@ from ..core.stored import Stored
 from ..fields.per_item import items_become
 from ..methods import joining, reshaping
 from ..methods.operands import Function
-from ..methods.reshaping import expand, flatten, permute, reshape
+from ..methods.reshaping import flatten, of_arguments, permute, reshape, with_names
 from . import selecting
 from .entries import Effect, Group, Operation, written_out
 from .new_objects import CREATING
-from .reduction_ops import batch_dimensions, of_arguments, with_names
 
 T = TypeVar("T", bound=Stored)
 
@@ -56,16 +55,6 @@ def flip(self: T, *dims: Dim | Sequence[Dim]) -> T:
     return with_names(self._rearrange(torch.flip, at, self._batch_size), self._names)
 
 
-def fliplr(self: T) -> T:
-    """`flip` along the second batch dimension."""
-    return flip(self, 1)
-
-
-def flipud(self: T) -> T:
-    """`flip` along the first batch dimension."""
-    return flip(self, 0)
-
-
 def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None = None) -> T:
     """The items moved along batch dimensions, around the end; without `dims`, as if the batch were one row.
 
@@ -79,25 +68,6 @@ def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None 
 
 
 _roll = of_arguments(torch.roll)
-
-
-def rot90(self: T, k: int = 1, dims: Sequence[Dim] = (0, 1)) -> T:
-    """The plane of two batch dimensions turned by `k` quarters, from the first towards the second.
-
-    Raises:
-        ValueError: `dims` are not two different batch dimensions.
-    """
-    at = batch_dimensions(self, dims, "rot90")
-    if len(at) != 2:
-        raise ValueError(f"rot90: expected two batch dimensions, got {list(dims)}")
-    order = list(range(len(self._batch_size)))
-    if k % 2:
-        order[at[0]], order[at[1]] = at[1], at[0]
-    out = self._rearrange(_rot90, (k, at), Size([self._batch_size[dim] for dim in order]))
-    return with_names(out, dimension_names.permuted(self._names, order))
-
-
-_rot90 = of_arguments(torch.rot90)
 
 
 @overload
@@ -125,20 +95,6 @@ def repeat(self: T, *repeats: int | Sequence[int]) -> T:
 def _repeat(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Tensor:
     repeats, batch_ndim = argument
     return tensor.repeat((*repeats, *(1,) * (tensor.dim() - batch_ndim)))
-
-
-@overload
-def tile(self: T, *dims: int) -> T: ...
-@overload
-def tile(self: T, dims: Sequence[int], /) -> T: ...
-def tile(self: T, *dims: int | Sequence[int]) -> T:
-    """`repeat` that takes fewer numbers than batch dimensions: they are for the last ones.
-
-    Raises:
-        ValueError: a number is negative.
-    """
-    counts = integers(dims)
-    return repeat(self, (1,) * (len(self._batch_size) - len(counts)) + counts)
 
 
 def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *, output_size: int | None = None) -> T:
@@ -200,34 +156,6 @@ def _pad(tensor: Tensor, argument: tuple[list[int], int, float]) -> Tensor:
     return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - batch_ndim) + pairs, value=value)
 
 
-def expand_as(self: T, other: Stored | Tensor) -> T:
-    """`expand` to the batch size of another object, or to the shape of a tensor."""
-    return expand(self, other.shape if isinstance(other, Tensor) else other._batch_size)
-
-
-def broadcast_to(self: T, size: Sequence[int]) -> T:
-    """`expand` under the name of `torch.broadcast_to`."""
-    return expand(self, size)
-
-
-def atleast_1d(self: T) -> T:
-    """The object with a batch dimension of size 1 where it has none, as a view."""
-    return reshape(self, self._batch_size or 1)
-
-
-def atleast_2d(self: T) -> T:
-    """The object with at least two batch dimensions: new ones in front."""
-    batch_ndim = len(self._batch_size)
-    return reshape(self, (1,) * (2 - batch_ndim) + tuple(self._batch_size))
-
-
-def atleast_3d(self: T) -> T:
-    """The object with at least three batch dimensions: one new one behind the others, more in front."""
-    batch_ndim = len(self._batch_size)
-    size = (*(1,) * (2 - batch_ndim), *self._batch_size, *(1,) * (batch_ndim < 3))
-    return reshape(self, size)
-
-
 _shape = partial(written_out, batch=Effect.REARRANGES)
 """An entry for a method that is written elsewhere, with its own documentation."""
 
@@ -278,27 +206,15 @@ SHAPES = (
     _shape(reshaping.flatten, torch.flatten, torch.ravel),
     _shape(reshaping.unflatten, torch.unflatten),
     _shape(reshaping.permute, torch.permute, handler=_spread(reshaping.permute, "dims")),
-    _shape(reshaping.transpose, torch.transpose),
-    _shape(reshaping.swapaxes, torch.swapaxes),
-    _shape(reshaping.swapaxes, torch.swapdims, name="swapdims", handler=reshaping.transpose),
-    _shape(movedim, torch.movedim),
-    _shape(movedim, torch.moveaxis, name="moveaxis"),
+    _shape(reshaping.transpose, torch.transpose, torch.swapaxes, torch.swapdims),
+    _shape(movedim, torch.movedim, torch.moveaxis),
     _shape(reshaping.squeeze, torch.squeeze),
     _shape(reshaping.unsqueeze, torch.unsqueeze),
-    _shape(reshaping.expand),
-    _shape(expand_as),
-    _shape(broadcast_to, torch.broadcast_to),
-    _shape(atleast_1d, torch.atleast_1d),
-    _shape(atleast_2d, torch.atleast_2d),
-    _shape(atleast_3d, torch.atleast_3d),
+    _shape(reshaping.expand, torch.broadcast_to, handler=_spread(reshaping.expand, "size")),
     _shape(repeat),
-    _shape(tile, torch.tile, handler=_spread(tile, "dims")),
     _shape(repeat_interleave, torch.repeat_interleave),
     _shape(roll, torch.roll, batch=Effect.KEEPS),
     _shape(flip, torch.flip, handler=_spread(flip, "dims"), batch=Effect.KEEPS),
-    _shape(fliplr, torch.fliplr, batch=Effect.KEEPS),
-    _shape(flipud, torch.flipud, batch=Effect.KEEPS),
-    _shape(rot90, torch.rot90),
     _shape(pad),
 )
 
@@ -331,20 +247,17 @@ TOGETHER = (
     ),
     _shape(joining.chunk, torch.chunk, torch.unsafe_chunk),
     _shape(joining.unbind, torch.unbind),
-    _shape(selecting.tensor_split, torch.tensor_split),
 )
 
 SELECTING = (
-    _shape(selecting.narrow, torch.narrow),
     _shape(selecting.gather, torch.gather),
-    _shape(selecting.masked_select, torch.masked_select),
     Operation(
         "masked_fill",
         "Another value where the mask is true.",
         selecting.masked_fill,
         (torch.masked_fill,),
-        in_place=selecting.masked_fill_,
     ),
+    written_out(selecting.masked_fill_),
     Operation(
         "where",
         "The object where the condition is true, another operand elsewhere.",

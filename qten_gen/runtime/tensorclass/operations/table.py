@@ -15,7 +15,6 @@ GROUPS: tuple[Group, ...] = (
     arithmetic.OPERATOR_GROUP,
     arithmetic.GROUP,
     functions.GROUP,
-    functions.SPECIAL_GROUP,
     functions.ACTIVATION_GROUP,
     reductions.GROUP,
     reductions.RUNNING_GROUP,
@@ -45,26 +44,8 @@ def _add_what_holds_for_all(group: Group) -> None:
             operation.method.__doc__ = "\n\n".join(part for part in parts if part)
 
 
-IN_PLACE = (
-    "The tensors of the object keep their shapes, dtypes and devices.\n"
-    "Returns the object; a lock does not forbid it.\n\n"
-    "Raises:\n"
-    "    FrozenInstanceError: the class is frozen.\n"
-    "    RuntimeError: torch cannot write the result into a tensor; the error names the field."
-)
-
-
-def _add_what_holds_in_place(operation: Operation) -> None:
-    """Let `help` of a twin in place say what becomes of the tensors, and what it refuses."""
-    method = operation.in_place
-    if method is not None and "\n" not in (method.__doc__ or ""):
-        method.__doc__ = f"{method.__doc__}\n\n{IN_PLACE}"
-
-
 for _group in GROUPS:
     _add_what_holds_for_all(_group)
-    for _operation in _group.operations:
-        _add_what_holds_in_place(_operation)
 
 
 def methods() -> dict[str, Function]:
@@ -82,9 +63,8 @@ def torch_functions() -> dict[Callable[..., object], Function]:
     """The handlers of the functions of torch, for calls with an object among the arguments."""
     made: dict[Callable[..., object], Function] = {}
     for operation in OPERATIONS:
-        made |= dict.fromkeys(operation.torch_functions, operation.handler or _of_input(operation.method))
-        if operation.in_place is not None:
-            made |= dict.fromkeys(operation.in_place_torch_functions, operation.in_place)
+        method = _of_input(operation.method) if operation.is_method else operation.method
+        made |= dict.fromkeys(operation.torch_functions, operation.handler or method)
     return made
 
 

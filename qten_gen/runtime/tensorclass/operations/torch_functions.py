@@ -1,7 +1,6 @@
 """Functions of torch that take a TensorClass where they take a tensor: `torch.sin(batch)`, `torch.stack([a, b])`.
 
-Type checkers know torch's own signatures only, so each has a typed twin: `batch.sin()`, `Batch.stack([a, b])`, and where there is
-no method `lifted(torch.hypot)(a, b)`.
+Type checkers know torch's own signatures only, so `lifted(torch.sin)(batch)` is typed, and so are methods: `Batch.stack([a, b])`.
 """
 
 from __future__ import annotations
@@ -15,26 +14,28 @@ from torch import Tensor
 
 from ..core.stored import Stored
 from ..torch_tools import differentiation
-from .entries import settled
+from .entries import under_torch_names
 from .table import methods, torch_functions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .reductions import ValuesAndIndices
 
 _GENERAL = "apply it to the tensors, with .apply or field by field"
 _IN_PLACE = "a Tensor cannot become several; use the function without the underscore, whose result is an object"
 
-_PIECES = "use .tensor_split, whose dim is the batch dimension to cut"
+_PIECES = "use .split or .chunk, whose dim is the batch dimension to cut"
 
 INSTEAD: dict[str, str] = {
     "pad": "use .pad for batch dimensions, or .apply for those of the fields",
-    "numel": "use .numel() for the number of items, or .param_count() for that of all elements",
+    "numel": "use .numel() for the number of items",
     "is_complex": "ask the tensors: batch.x.is_complex()",
     "is_nonzero": "ask .all() or .any()",
     "get_device": "read .device",
     "hsplit": _PIECES,
     "vsplit": _PIECES,
+    "tensor_split": _PIECES,
     "dsplit": _PIECES,
     "unique": "use torch.unique on one field, and index the object with what it gives",
     "unique_consecutive": "use torch.unique_consecutive on one field, and index the object with what it gives",
@@ -50,7 +51,7 @@ INSTEAD: dict[str, str] = {
     "__setitem__": "write a tensor into a tensor: tensor[index] = batch.x",
     "__contains__": "ask a tensor for a number or a tensor",
     "view_as": "read the shape of a tensor: tensor.view_as(batch.x). vector_to_parameters takes the tensors of an object: "
-    "batch.values(include_nested=True, leaves_only=True)",
+    "torch.utils._pytree.tree_leaves(batch)",
     "copy_": "copy a tensor: tensor.copy_(batch.x)",
 }
 """Advice that ends the sentence `torch.unique is not defined for Batch; ...`, by the name of the function."""
@@ -128,7 +129,7 @@ def dispatch(
         if _name(func) in differentiation.REGION_OPERATOR:
             return differentiation.region(*args, **(kwargs or {}))  # type: ignore[arg-type] # as above
         raise TypeError(refusal(func, cls.__name__))
-    return handler(*args, **settled(_name(func), kwargs)) if kwargs else handler(*args)
+    return handler(*args, **under_torch_names(_name(func), kwargs)) if kwargs else handler(*args)
 
 
 METHODS = {**methods(), "__torch_function__": dispatch}
@@ -166,6 +167,50 @@ class Pair(Protocol[P]):
     def __call__(self, obj: T, /, *args: P.args, **keywords: P.kwargs) -> tuple[T, T]: ...
 
 
+class _Reduces(Protocol):
+    def __call__(self, input: Tensor, *, dim: int, keepdim: bool) -> Tensor: ...
+
+
+class Reduction(Protocol):
+    """Reduces batch dimensions; without `dim`, everything."""
+
+    def __call__(
+        self,
+        obj: T,
+        /,
+        dim: int | Sequence[int] | None = None,
+        *,
+        keepdim: bool = False,
+        dtype: torch.dtype | None = None,
+        correction: int = 1,
+    ) -> T: ...
+
+
+class _FindsExtremes(Protocol):
+    def __call__(self, input: Tensor, *, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]: ...
+
+
+class Extremum(Protocol):
+    """`torch.min` and `torch.max`: of everything, along a dimension with the places, or of two objects."""
+
+    @overload
+    def __call__(self, obj: T, other: T | None = None, /) -> T: ...
+    @overload
+    def __call__(self, obj: T, /, dim: int, keepdim: bool = False) -> ValuesAndIndices[T]: ...
+
+
+class _Clamps(Protocol):
+    def __call__(self, input: Tensor, *, min: Tensor | None, max: Tensor | None) -> Tensor: ...
+
+
+class Clamping(Protocol):
+    """`torch.clamp`."""
+
+    def __call__(
+        self, obj: T, /, min: T | Tensor | complex | None = None, max: T | Tensor | complex | None = None
+    ) -> T: ...
+
+
 class Joining(Protocol[P]):
     """Makes one object of several."""
 
@@ -178,6 +223,12 @@ class Gradient(Protocol[P]):
     def __call__(self, outputs: Tensor, inputs: T, /, *args: P.args, **keywords: P.kwargs) -> tuple[T, ...]: ...
 
 
+@overload  # the first that fits counts
+def lifted(function: _Reduces, /) -> Reduction: ...  # type: ignore[overload-overlap]
+@overload  # the first that fits counts
+def lifted(function: _FindsExtremes, /) -> Extremum: ...  # type: ignore[overload-overlap]
+@overload  # the first that fits counts
+def lifted(function: _Clamps, /) -> Clamping: ...  # type: ignore[overload-overlap]
 @overload
 def lifted(function: Callable[Concatenate[Tensor, Tensor, P], bool], /) -> Comparison[P]: ...
 @overload
@@ -198,7 +249,7 @@ def lifted(function: Callable[..., Any], /) -> Any:
     >>> lifted(torch.hypot)(batch, torch.tensor([4.0, 1.0])).tokens
     tensor([5., 1.])
 
-    Where torch has several signatures, the first one counts. A method, such as `batch.exp()` or `Batch.stack([a, b])`, needs no
+    Where torch has several signatures, the first one counts. A method, such as `batch.clone()` or `Batch.stack([a, b])`, needs no
     `lifted`.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -49,9 +50,9 @@ class Library:
         return declaration.is_frozen
 
     def method(self, value: Any, name: str) -> Callable[..., Any]:
-        """A method of an object, which may have a field of the same name."""
-        found: Callable[..., Any] = getattr(TensorClass, name).__get__(value)
-        return found
+        """A method of an object, which may have a field of the same name; or the function of torch where there is none."""
+        found: Callable[..., Any] | None = getattr(TensorClass, name, None)
+        return partial(getattr(torch, name), value) if found is None else found.__get__(value)
 
 
 class OnAnotherDevice(Library):
@@ -64,11 +65,6 @@ class OnAnotherDevice(Library):
 
 class Compiled(Library):
     """This project in graphs."""
-
-    def differs(self, step: Step, plain: Plain) -> bool:
-        """Dynamo replaces `addcdiv` by what also takes integers, for tensors too."""
-        tensors = (*plain.tensors.values(), *plain.unbatched.values())
-        return step.name.startswith("addcdiv") and not all(tensor.is_floating_point() for tensor in tensors)
 
     def calls(self, step: Callable[[Any, Any], Any], value: Any, second: Any) -> Any:
         torch.compiler.reset()
@@ -83,30 +79,12 @@ def _always(step: Step, plain: Plain) -> bool:
     return True
 
 
-def _beyond_or_kept(step: Step, plain: Plain) -> bool:
-    """A reduction of fields' own dimensions, or of everything with `keepdim`."""
-    dim = step.options.get("dim")
-    return dim == "feature" or (dim is None and bool(step.options.get("keepdim")))
-
-
 def _smaller_mask(step: Step, plain: Plain) -> bool:
     return tuple(step.arguments[0].shape) != plain.batch_size
 
 
 def _single(step: Step, plain: Plain) -> bool:
     return isinstance(step.arguments[0], Tensor) and step.arguments[0].dim() == 0
-
-
-def _with_option(step: Step, plain: Plain) -> bool:
-    return bool(step.options)
-
-
-def _single_or_with_option(step: Step, plain: Plain) -> bool:
-    return _single(step, plain) or _with_option(step, plain)
-
-
-def _number(step: Step, plain: Plain) -> bool:
-    return isinstance(step.arguments[0], (bool, int, float))
 
 
 def _unusual_index(step: Step, plain: Plain) -> bool:
@@ -126,28 +104,12 @@ def _differences() -> Iterator[tuple[str, str, Condition]]:
     yield "__floordiv__ __rfloordiv__ __ifloordiv__ __mod__ __rmod__ __imod__ __pos__", "has no such operator", _always
     yield "__lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ __irshift__", "has no such operator", _always
     yield "__iand__ __ior__ __ixor__", "has no such operator", _always
-    yield "cumsum cumprod", "has no such method", _always
     yield "__rpow__", "raises NotImplementedError", _always
-    yield "div div_", "takes no rounding_mode", _with_option
-    yield "rsub", "leaves alpha out", _with_option
-    yield "sub_", "takes bool operands, which torch refuses, where alpha is given", _with_option
-    yield "sub", "does so too, and takes a tensor without dimensions for a number", _single_or_with_option
-    yield "add __add__ __radd__ __sub__ __rsub__", "takes a tensor without dimensions for a number", _single
-    yield "pow __pow__", "takes a tensor without dimensions for a number", _single
-    yield "norm logsumexp", "takes no dim, keepdim or reduce, or leaves dimensions of nested objects", _always
-    yield "sum nansum mean nanmean std var", "keeps no dimensions there", _beyond_or_kept
-    yield "amin amax", "reduces no dimensions of fields, and nested objects otherwise", _always
-    yield "prod quantile", "reduces the last of several dimensions only", _always
-    yield "min max cummin cummax", "makes TensorDicts of nested objects", _always
-    yield "clamp addcmul addcdiv addcmul_ addcdiv_", "takes no mixture of objects and tensors", _always
+    yield "__add__ __radd__ __sub__ __rsub__ __pow__", "takes a tensor without dimensions for a number", _single
     yield "float double half bfloat16 float16 float32 float64", "converts every tensor, whole numbers too", _always
-    yield "clamp_min clamp_max maximum minimum", "takes a tensor without dimensions for a number", _single
-    yield "clamp_min_ clamp_max_ maximum_ minimum_", "takes a tensor without dimensions for a number", _single
-    yield "logical_and", "takes no numbers", _number
     yield "fill_", "fills one field: fill_(key, value)", _always
     yield "repeat", "adds no dimensions in front", _always
     yield "squeeze", "fails where no batch dimension is left", _always
-    yield "atleast_3d", "puts new dimensions in front, as no function of torch does", _always
     yield (
         "where masked_fill masked_fill_",
         "lets a mask cover the first dimensions, instead of broadcasting",
@@ -172,7 +134,10 @@ class Tensordict(Library):
         self.base = tensordict.TensorClass
 
     def has(self, name: str) -> bool:
-        return name not in object_steps.BY_NAME or name in ("pickle", "copy", "deepcopy", "set", "tree")
+        """Functions of torch take no TensorClass of tensordict, whose methods are others."""
+        return name in ("pickle", "copy", "deepcopy", "set", "tree") or (
+            name not in object_steps.BY_NAME and hasattr(TensorClass, name)
+        )
 
     def differs(self, step: Step, plain: Plain) -> bool:
         return step.name in DIFFERENCES and DIFFERENCES[step.name][1](step, plain)

@@ -15,8 +15,7 @@ from torch.utils import _pytree
 
 from qten_gen import TensorClass
 
-from .index_steps import as_torch_takes_it, index
-from .plain import Plain, refuse_unfit, valued, written
+from .plain import Plain, refuse_unfit, valued
 from .steps import OTHER, Builder, Step, dim, float_or_as_it_is
 
 
@@ -181,22 +180,6 @@ def _update_in_place(draw: st.DrawFn, plain: Plain) -> Step:
     return Step("update_", lambda before, other: other, (OTHER,), writes=True, run=run)
 
 
-def _set_at(draw: st.DrawFn, plain: Plain) -> Step:
-    """A number goes into some items of a field."""
-    names = sorted({str(path[0]) for path in plain.tensors})
-    name, given = draw(st.sampled_from(names)), index(draw, plain.batch_size)
-    found = as_torch_takes_it(given)
-
-    def expected(before: Plain, other: Plain) -> Plain:
-        after = written(before, lambda places: places[found], 1)
-        return taken(before, after, name)
-
-    def run(value: Any, second: Any) -> Any:
-        return TensorClass.set_at_(value, name, 1, given)
-
-    return Step("set_at_", expected, (name, given), writes=True, run=run)
-
-
 BY_NAME: dict[str, Builder] = {
     **{name: _round_trip(name) for name in ROUND_TRIPS},
     "pickle": _pickled,
@@ -207,6 +190,5 @@ BY_NAME: dict[str, Builder] = {
     "lock_": _lock,
     "set": _set,
     "set_": _set_in_place,
-    "set_at_": _set_at,
     "update_": _update_in_place,
 }

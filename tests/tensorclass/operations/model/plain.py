@@ -141,26 +141,15 @@ def rows(tensor: Tensor, n: int) -> Tensor:
     return tensor.reshape(prod(tensor.shape[:n]), *tensor.shape[n:])
 
 
-Dims = int | tuple[int, ...] | str | None
-
-
-def reduced(plain: Plain, function: Callable[..., Tensor], dim: Dims, keepdim: bool) -> Plain:
-    """Every tensor that the batch carries reduced by `function(tensor, dims, keepdim)`."""
-    if dim == "feature" and any(plain.tails.get(path[:-1]) for path in plain.items):
-        raise TypeError("Python values of an object with dimensions of its own cannot be reduced")
-    if plain.items and dim != "feature":
+def reduced(plain: Plain, function: Callable[..., Tensor], dim: int | tuple[int, ...] | None, keepdim: bool) -> Plain:
+    """Every tensor that the batch carries reduced by `function(tensor, dims, keepdim)`; `dims` is None for all of them."""
+    if plain.items:
         raise TypeError("Python values cannot be reduced")
     names = (plain.names or {}).get((), (None,) * plain.n)
-    if dim is None or dim == "feature":
-        size = plain.batch_size if dim else (1,) * plain.n if keepdim else ()
-        tensors = {}
-        for path, tensor in plain.tensors.items():
-            first = plain.n if dim else 0
-            open_ = tensor.unsqueeze(-1) if tensor.dim() == first else tensor
-            tensors[path] = function(open_, tuple(range(first, open_.dim())), keepdim)
-        kept: dict[Path, Names] = {(): names if dim or keepdim else ()}
-        return replace(plain, batch_size=size, tensors=tensors, tails=dict.fromkeys(plain.tails, ()), names=kept)
-    dims = positive((dim,) if isinstance(dim, int) else tuple(int(one) for one in dim), plain.n)
+    if dim is None:
+        tensors = {path: function(tensor, None, False) for path, tensor in plain.tensors.items()}
+        return replace(plain, batch_size=(), tensors=tensors, tails=dict.fromkeys(plain.tails, ()), names={(): ()})
+    dims = positive((dim,) if isinstance(dim, int) else dim, plain.n)
     left = [at for at in range(plain.n) if keepdim or at not in dims]
     return replace(
         plain,
@@ -168,21 +157,6 @@ def reduced(plain: Plain, function: Callable[..., Tensor], dim: Dims, keepdim: b
         tensors={path: function(tensor, dims, keepdim) for path, tensor in plain.tensors.items()},
         names={(): tuple(names[at] for at in left)},
     )
-
-
-def together(plain: Plain, function: Callable[..., Tensor], dim: Dims) -> Tensor:
-    """One tensor for all: the numbers of every item that is left side by side, reduced."""
-    if dim is None:
-        dims: Sequence[int] = range(plain.n)
-    else:
-        dims = positive((dim,) if isinstance(dim, int) else tuple(int(one) for one in dim), plain.n)
-    left = [at for at in range(plain.n) if at not in dims]
-    size = [plain.batch_size[at] for at in left]
-    lines = []
-    for tensor in plain.tensors.values():
-        order = left + [at for at in range(tensor.dim()) if at not in left]
-        lines.append(tensor.permute(order).reshape(*size, prod(tensor.shape) // prod(size) if prod(size) else 1))
-    return function(torch.cat(lines, -1), (len(left),), False)
 
 
 def joined(objects: Sequence[Plain], function: Callable[[list[Tensor], int], Tensor], dim: int) -> Plain:

@@ -28,7 +28,7 @@ EVERY = {name: getattr(torch, name) for name in ("int", "int8", "int16", "int32"
 
 
 def unary(operation: Operation) -> Builder:
-    """`sin`, `__neg__`, `double`, ..."""
+    """`__neg__`, `double`, ..."""
     name = operation.name
     if name in FLOATING:
         function: Callable[[Tensor], Tensor] = float_or_as_it_is(FLOATING[name])
@@ -36,29 +36,16 @@ def unary(operation: Operation) -> Builder:
         dtype = EVERY[name]
         function = lambda tensor: tensor.to(dtype)  # noqa: E731 # one of three
     else:
-        function = getattr(operator if name.startswith("__") else torch, name)
+        function = getattr(operator, name)
     return lambda draw, plain: Step(name, lambda before, other: valued(before, function))
 
 
-def unary_in_place(operation: Operation) -> Builder:
-    """`sin_`, ..."""
-    name = operation.in_place_name
-
-    def write(tensor: Tensor) -> Tensor:
-        written: Tensor = getattr(tensor.clone(), name)()
-        return written
-
-    return lambda draw, plain: Step(name, lambda before, other: valued(before, write), writes=True)
+def function(name: str) -> Builder:
+    """`torch.sin` and its like."""
+    return lambda draw, plain: Step(name, lambda before, other: valued(before, getattr(torch, name)))
 
 
-CALLED: dict[str, Callable[..., Tensor]] = {
-    "mod": torch.remainder,
-    "maximum": lambda a, b: torch.maximum(a, b) if isinstance(b, Tensor) else torch.clamp_min(a, b),
-    "minimum": lambda a, b: torch.minimum(a, b) if isinstance(b, Tensor) else torch.clamp_max(a, b),
-}
 CALLED_IN_PLACE = {
-    "maximum_": "clamp_min_",
-    "minimum_": "clamp_max_",
     "__itruediv__": "div_",
     "__ifloordiv__": "floor_divide_",
     "__imod__": "remainder_",
@@ -86,69 +73,39 @@ def taking_numbers(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return applied
 
 
+OPTIONS: dict[str, list[dict[str, Any]]] = {"add": [{}, {"alpha": 2}], "div": [{}, {"rounding_mode": "floor"}]}
+
+
 def binary(operation: Operation) -> Builder:
-    """`add`, `maximum`, `__mul__`, `__eq__`, ..."""
+    """`__mul__`, `__eq__`, ..., and `torch.add`, `torch.maximum`, ..., which take numbers where torch does."""
     name = operation.name
-    module: Any = operator if name.startswith("__") else torch
-    function = taking_numbers(CALLED.get(name) or getattr(module, name))
+    function = taking_numbers(getattr(operator, name)) if name.startswith("__") else getattr(torch, name)
+    choices = OPTIONS.get(name, [{}])
 
     def build(draw: st.DrawFn, plain: Plain) -> Step:
-        given = operand(draw, plain)
-        options = _options(draw, operation)
-        return Step(
-            name, lambda before, other: valued(before, _with(function, options), known(given, other)), (given,), options
-        )
+        given, options = operand(draw, plain), draw(st.sampled_from(choices))
+
+        def apply(tensor: Tensor, argument: Any) -> Tensor:
+            result: Tensor = function(tensor, argument, **options)
+            return result
+
+        return Step(name, lambda before, other: valued(before, apply, known(given, other)), (given,), options)
 
     return build
 
 
 def binary_in_place(operation: Operation) -> Builder:
-    """`add_`, `__iadd__`, ..."""
+    """`__iadd__`, ..."""
     name = operation.in_place_name
-    called = CALLED_IN_PLACE.get(name, f"{name[3:-2]}_" if name.startswith("__") else name)
+    called = CALLED_IN_PLACE.get(name, f"{name[3:-2]}_")
 
     def build(draw: st.DrawFn, plain: Plain) -> Step:
         given = operand(draw, plain)
-        options = _options(draw, operation)
 
         def write(tensor: Tensor, argument: Any) -> Tensor:
-            return taking_numbers(getattr(tensor.clone(), called))(argument, **options)
+            return taking_numbers(getattr(tensor.clone(), called))(argument)
 
-        return Step(
-            name, lambda before, other: valued(before, write, known(given, other)), (given,), options, writes=True
-        )
-
-    return build
-
-
-def _options(draw: st.DrawFn, operation: Operation) -> dict[str, Any]:
-    if operation.form == "scaled":
-        return draw(st.sampled_from([{}, {"alpha": 2}]))
-    return draw(st.sampled_from([{}, {"rounding_mode": "floor"}])) if operation.form == "rounded" else {}
-
-
-def _with(function: Callable[..., Tensor], options: dict[str, Any]) -> Callable[..., Tensor]:
-    return lambda *arguments: function(*arguments, **options)
-
-
-def product(operation: Operation) -> Builder:
-    """`addcmul` and `addcdiv`, in place too."""
-
-    def build(draw: st.DrawFn, plain: Plain) -> Step:
-        first, second = draw(st.sampled_from([(OTHER, OTHER), (OTHER, over_batch(draw, plain, torch.float64))]))
-        name = draw(st.sampled_from([operation.name, operation.in_place_name]))
-
-        def apply(tensor: Tensor, a: Any, b: Any) -> Tensor:
-            result: Tensor = getattr(tensor.clone(), name)(a, b, value=2)
-            return result
-
-        return Step(
-            name,
-            lambda before, other: valued(before, apply, known(first, other), known(second, other)),
-            (first, second),
-            {"value": 2},
-            writes=name.endswith("_"),
-        )
+        return Step(name, lambda before, other: valued(before, write, known(given, other)), (given,), writes=True)
 
     return build
 
@@ -164,26 +121,6 @@ def reflected(operation: Operation) -> Builder:
     return build
 
 
-def clamp(draw: st.DrawFn, plain: Plain) -> Step:
-    low, high = operand(draw, plain), draw(st.sampled_from([None, 2, OTHER]))
-
-    def apply(tensor: Tensor, first: Any, second: Any) -> Tensor:
-        raised = torch.clamp_min(tensor, first)
-        return raised if second is None else torch.clamp_max(raised, second)
-
-    return Step(
-        "clamp", lambda before, other: valued(before, apply, known(low, other), known(high, other)), (low, high)
-    )
-
-
-def lerp(draw: st.DrawFn, plain: Plain) -> Step:
-    return Step("lerp", lambda before, other: valued(before, lambda a, b: torch.lerp(a, b, 0.25), other), (OTHER, 0.25))
-
-
-def round_(draw: st.DrawFn, plain: Plain) -> Step:
-    return Step("round", lambda before, other: valued(before, torch.round))
-
-
 def where(draw: st.DrawFn, plain: Plain) -> Step:
     mask, given = over_batch(draw, plain, torch.bool), draw(st.sampled_from([OTHER, 2, 0.5]))
     return Step(
@@ -193,14 +130,13 @@ def where(draw: st.DrawFn, plain: Plain) -> Step:
     )
 
 
-def masked_fill(draw: st.DrawFn, plain: Plain) -> Step:
-    mask, name = over_batch(draw, plain, torch.bool), draw(st.sampled_from(["masked_fill", "masked_fill_"]))
-    return Step(
-        name,
-        lambda before, other: valued(before, lambda a, m: a.masked_fill(m, 1), mask),
-        (mask, 1),
-        writes=name.endswith("_"),
-    )
+def masked_fill(name: str) -> Builder:
+    def build(draw: st.DrawFn, plain: Plain) -> Step:
+        mask = over_batch(draw, plain, torch.bool)
+        expected = lambda before, other: valued(before, lambda a, m: a.masked_fill(m, 1), mask)  # noqa: E731
+        return Step(name, expected, (mask, 1), writes=name.endswith("_"))
+
+    return build
 
 
 def zero(draw: st.DrawFn, plain: Plain) -> Step:
@@ -220,29 +156,22 @@ BY_FORM: dict[str, Callable[[Operation], Builder]] = {
     "unary": unary,
     "cast": unary,
     "binary": binary,
-    "scaled": binary,
-    "rounded": binary,
     "operator": binary,
     "comparison": binary,
     "reflected": reflected,
-    "product": product,
 }
 IN_PLACE_BY_FORM: dict[str, Callable[[Operation], Builder]] = {
-    "unary": unary_in_place,
-    "binary": binary_in_place,
-    "scaled": binary_in_place,
-    "rounded": binary_in_place,
     "operator": binary_in_place,
 }
 BY_NAME: dict[str, Builder] = {
-    "clamp": clamp,
-    "lerp": lerp,
-    "round": round_,
+    **{name: function(name) for name in "abs neg sign sqrt exp log1p sin tanh floor round isfinite".split()},
     "where": where,
-    "masked_fill": masked_fill,
+    "masked_fill": masked_fill("masked_fill"),
+    "masked_fill_": masked_fill("masked_fill_"),
     "zero_": zero,
     "fill_": fill,
     "clone": same("clone"),
     "detach": same("detach"),
+    "detach_": lambda draw, plain: Step("detach_", lambda before, other: before, writes=True),
     "contiguous": same("contiguous"),
 }

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.operations.entries import Operation
 
-from .plain import Dims, Names, Path, Plain, arranged, carried, joined, names_moved, reduced, together
+from .plain import Names, Path, Plain, arranged, carried, joined, names_moved, reduced
 from .steps import CLONE, OTHER, Builder, Step, dim, several_dims
 
 # Reductions
@@ -22,52 +22,20 @@ def reduction(operation: Operation) -> Builder:
     """`sum`, `std`, `amax`, ..."""
     name = operation.name
 
-    def function(tensor: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-        if name == "prod":
-            return _product(tensor, dims, keepdim)
-        result: Tensor = getattr(torch, name)(tensor, dims, keepdim=keepdim)
+    def function(tensor: Tensor, dims: tuple[int, ...] | None, keepdim: bool) -> Tensor:
+        made = getattr(torch, name)
+        over = {} if dims is None else {"dim": dims[0] if len(dims) == 1 else dims, "keepdim": keepdim}
+        result: Tensor = made(tensor, **over)
         return result
 
-    return _reduction(name, function)
-
-
-def _product(tensor: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-    for at in dims:
-        tensor = tensor.prod(at, keepdim=True)
-    return tensor if keepdim else tensor.squeeze(dims)
-
-
-def norm(operation: Operation) -> Builder:
-    return _reduction("norm", lambda tensor, dims, keepdim: torch.linalg.vector_norm(tensor, 2, dims, keepdim))
-
-
-def quantile(operation: Operation) -> Builder:
-    def function(tensor: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-        whole = [at for at in range(tensor.dim()) if at not in dims]
-        shape = [tensor.shape[at] for at in whole]
-        rows = tensor.permute(*whole, *dims).flatten(len(whole))
-        result = torch.quantile(rows, 0.5, len(whole)).reshape(shape)
-        return result.reshape([1 if at in dims else n for at, n in enumerate(tensor.shape)]) if keepdim else result
-
-    return _reduction("quantile", function, (0.5,))
-
-
-def _reduction(name: str, function: Callable[..., Tensor], first: tuple[Any, ...] = ()) -> Builder:
     def build(draw: st.DrawFn, plain: Plain) -> Step:
-        kind = draw(st.sampled_from(["one", "one", "several", "all", "feature", "together"]))
-        options: dict[str, Any] = {"keepdim": draw(st.booleans())}
-        dims: Dims
-        if kind == "one":
-            dims = dim(draw, plain)
-        elif kind == "several":
-            dims = several_dims(draw, plain)
-        else:
-            dims = "feature" if kind == "feature" else None
-        if kind != "all" and dims is not None:
-            options["dim"] = dims
-        if kind == "together":
-            return Step(name, lambda before, other: together(before, function, None), first, {"reduce": True})
-        return Step(name, lambda before, other: reduced(before, function, dims, options["keepdim"]), first, options)
+        kind = draw(st.sampled_from(["one", "one", "several", "all"]))
+        if kind == "all":
+            return Step(name, lambda before, other: reduced(before, function, None, False))
+        dims: int | tuple[int, ...] = dim(draw, plain) if kind == "one" else several_dims(draw, plain)
+        keepdim = draw(st.booleans())
+        options = {"dim": dims, "keepdim": keepdim}
+        return Step(name, lambda before, other: reduced(before, function, dims, keepdim), (), options)
 
     return build
 
@@ -136,13 +104,6 @@ def _twos(draw: st.DrawFn, plain: Plain) -> tuple[int, ...]:
     return tuple(draw(st.sampled_from([1, 1, 2])) for _ in range(plain.n + draw(st.integers(0, 1))))
 
 
-def _narrowed(draw: st.DrawFn, plain: Plain) -> tuple[int, int, int]:
-    at = dim(draw, plain)
-    whole = plain.batch_size[at] if plain.n else 0
-    start = draw(st.integers(0, whole))
-    return at, start, draw(st.integers(0, whole - start))
-
-
 def _gathered(draw: st.DrawFn, plain: Plain) -> tuple[int, Tensor]:
     at = dim(draw, plain)
     if not plain.n:
@@ -151,11 +112,6 @@ def _gathered(draw: st.DrawFn, plain: Plain) -> tuple[int, Tensor]:
     size = [2 if place == at else length for place, length in enumerate(plain.batch_size)]
     whole = plain.batch_size[at]
     return at, torch.arange(torch.Size(size).numel()).reshape(size) % max(whole, 1)
-
-
-def _mask(draw: st.DrawFn, plain: Plain) -> tuple[Tensor]:
-    size = plain.batch_size
-    return ((torch.arange(torch.Size(size).numel()).reshape(size) * draw(st.integers(1, 5))) % 3 == 0,)
 
 
 def _expanded(draw: st.DrawFn, plain: Plain) -> tuple[int, ...]:
@@ -173,35 +129,20 @@ ARRANGEMENTS: dict[str, Callable[[st.DrawFn, Plain], tuple[Any, ...]]] = {
     "unflatten": lambda draw, plain: (dim(draw, plain), (1, -1)),
     "permute": lambda draw, plain: (draw(st.permutations(range(plain.n))),),
     "transpose": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
-    "swapaxes": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
-    "swapdims": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
     "movedim": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
-    "moveaxis": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
     "squeeze": lambda draw, plain: draw(st.sampled_from([(), _one_dim(draw, plain)])),
     "unsqueeze": lambda draw, plain: (draw(st.integers(-plain.n - 1, plain.n)),),
     "expand": lambda draw, plain: (_expanded(draw, plain),),
-    "broadcast_to": lambda draw, plain: (_expanded(draw, plain),),
-    "expand_as": lambda draw, plain: (torch.empty(_expanded(draw, plain)),),
-    "atleast_1d": lambda draw, plain: (),
-    "atleast_2d": lambda draw, plain: (),
-    "atleast_3d": lambda draw, plain: (),
     "repeat": lambda draw, plain: (_twos(draw, plain),),
-    "tile": lambda draw, plain: (_twos(draw, plain),),
     "repeat_interleave": lambda draw, plain: draw(st.sampled_from([(2,), (2, dim(draw, plain))])),
     "roll": lambda draw, plain: draw(st.sampled_from([(1,), (-1, dim(draw, plain))])),
     "flip": lambda draw, plain: (several_dims(draw, plain),),
-    "fliplr": lambda draw, plain: (),
-    "flipud": lambda draw, plain: (),
-    "rot90": lambda draw, plain: (draw(st.integers(-1, 2)), (0, 1)),
-    "narrow": _narrowed,
     "gather": _gathered,
-    "masked_select": _mask,
 }
 PIECES: dict[str, Callable[[st.DrawFn, Plain], tuple[Any, ...]]] = {
     "split": lambda draw, plain: (draw(st.integers(1, 2)), dim(draw, plain)),
     "chunk": lambda draw, plain: (draw(st.integers(1, 3)), dim(draw, plain)),
     "unbind": _one_dim,
-    "tensor_split": lambda draw, plain: (draw(st.sampled_from([2, 3])), dim(draw, plain)),
 }
 
 
@@ -222,9 +163,9 @@ def arrangement(name: str) -> Builder:
     return build
 
 
-MOVING = "permute transpose swapaxes swapdims movedim moveaxis unsqueeze roll flip fliplr flipud unbind".split()
-KEEPING = "narrow gather split chunk tensor_split".split()
-ADDING = "expand broadcast_to expand_as repeat tile".split()
+MOVING = "permute transpose movedim unsqueeze roll flip unbind".split()
+KEEPING = "gather split chunk".split()
+ADDING = "expand repeat".split()
 """What becomes of names: they move with their dimensions, stay, or have new dimensions without a name in front."""
 
 
@@ -310,10 +251,7 @@ def put_together(name: str) -> Builder:
 
 BY_FORM: dict[str, Callable[[Operation], Builder]] = {
     "reduction": reduction,
-    "reduction dtype": reduction,
-    "reduction correction": reduction,
-    "reduction norm": norm,
-    "reduction quantile": quantile,
+    "reduction norm": reduction,
     "truth": truth,
     "extremum": extremum,
     "running": running,

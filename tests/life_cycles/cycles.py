@@ -1,0 +1,162 @@
+"""Life cycles of one process: each makes a model in some trainer's way, from the checkpoint, and gives it."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import io
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
+from torch.utils.data import DataLoader, TensorDataset
+
+from .models import Llm, checkpoint, eager, spoiled_memory
+
+Cycle = Callable[[Path], nn.Module]
+
+
+def constructed(folder: Path) -> nn.Module:
+    """The eager one."""
+    return eager()
+
+
+def meta_to_empty(folder: Path) -> nn.Module:
+    with torch.device("meta"):
+        model = Llm()
+    spoiled_memory()
+    model.to_empty(device="cpu")
+    model.load_state_dict(checkpoint())
+    return model
+
+
+def meta_assign(folder: Path) -> nn.Module:
+    with torch.device("meta"):
+        model = Llm()
+    model.load_state_dict(checkpoint(), assign=True)
+    return model
+
+
+def leaves_first(folder: Path) -> nn.Module:
+    """What Lightning and FSDP1 do to a model on meta: each module alone, from the leaves up."""
+    model = Llm(device="meta")
+    spoiled_memory()
+    for module in reversed([*model.modules()]):
+        if any(True for _ in (*module.parameters(recurse=False), *module.buffers(recurse=False))):
+            module.to_empty(device="cpu", recurse=False)
+            if hasattr(module, "reset_parameters"):
+                module.reset_parameters()  # type: ignore[operator] # a method of the layers that have tensors
+    model.load_state_dict(checkpoint())
+    return model
+
+
+def copied(folder: Path) -> nn.Module:
+    """Copies of every kind, an average, and tensors that are swapped."""
+    model = pickle.loads(pickle.dumps(copy.deepcopy(eager())))
+    file = io.BytesIO()
+    torch.save(model, file)
+    file.seek(0)
+    averaged = AveragedModel(torch.load(file, weights_only=False))
+    averaged.update_parameters(eager())
+    weight: nn.Parameter = averaged.module.embed.weight  # type: ignore[union-attr, assignment] # the wrapped model's
+    torch.utils.swap_tensors(weight, nn.Parameter(weight.detach().clone()))  # type: ignore[no-untyped-call] # torch gives it none
+    assert isinstance(averaged.module, nn.Module)
+    return averaged.module
+
+
+class Partition:
+    """What DeepSpeed's stage 3 does, where it is not installed: parameters are emptied once made, and gathered when used."""
+
+    def __init__(self, model: Llm) -> None:
+        self.parts = {id(each): each.data.chunk(2) for each in model.parameters()}
+        for each in model.parameters():
+            each.data = torch.empty(0)
+        for module in model.modules():
+            module.register_forward_pre_hook(self.gather)
+
+    def gather(self, module: nn.Module, args: object) -> None:
+        for each in module.parameters(recurse=False):
+            each.data = torch.cat(self.parts[id(each)])
+
+
+def partitioned(folder: Path) -> nn.Module:
+    model = eager()
+    parts = Partition(model)
+    model(torch.zeros(1, 4, dtype=torch.int64))
+    for module in model.modules():
+        parts.gather(module, ())
+    return model
+
+
+def accelerated(folder: Path) -> nn.Module:
+    """accelerate: a model without memory, buffers too, and a checkpoint that is loaded and dispatched."""
+    accelerate = importlib.import_module("accelerate")
+    with accelerate.init_empty_weights(include_buffers=True):
+        model = Llm()
+    save = importlib.import_module("safetensors.torch").save_model
+    save(eager(), str(folder / "model.safetensors"), metadata={"format": "pt"})
+    spoiled_memory()
+    made: nn.Module = accelerate.load_checkpoint_and_dispatch(
+        model, str(folder / "model.safetensors"), device_map={"": "cpu"}
+    )
+    return made
+
+
+def trained_by_lightning(folder: Path) -> nn.Module:
+    """Lightning: the model is made in `configure_model`, saved by the strategy, and loaded by another trainer."""
+    lightning = importlib.import_module("lightning")
+
+    class Task(lightning.LightningModule):  # type: ignore[misc, name-defined] # known at run time only
+        model: Llm
+
+        def configure_model(self) -> None:
+            if not hasattr(self, "model"):
+                self.model = eager()
+
+        def training_step(self, batch: tuple[Tensor], index: int) -> Tensor:
+            out: Tensor = self.model(batch[0])
+            return out.sum()
+
+        def configure_optimizers(self) -> torch.optim.Optimizer:
+            return torch.optim.SGD(self.parameters(), lr=0.0)
+
+    def trainer() -> Any:
+        quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
+        return lightning.Trainer(max_steps=1, accelerator="cpu", default_root_dir=folder, **quiet)
+
+    data = DataLoader(TensorDataset(torch.zeros(1, 4, dtype=torch.int64)))
+    first = trainer()
+    first.fit(Task(), data)
+    first.save_checkpoint(folder / "lightning.ckpt")
+    task = Task()
+    trainer().fit(task, data, ckpt_path=folder / "lightning.ckpt")
+    return task.model
+
+
+def adapted_by_peft(folder: Path) -> nn.Module:
+    """peft: LoRA on a layer and on the tied embedding, saved, loaded, merged and unloaded."""
+    peft = importlib.import_module("peft")
+    config = peft.LoraConfig(r=2, target_modules=["proj", "embed"], init_lora_weights=True)
+    peft.get_peft_model(eager(), config).save_pretrained(folder / "adapter")
+    wrapped = peft.PeftModel.from_pretrained(eager(), folder / "adapter")
+    made: nn.Module = wrapped.merge_and_unload()
+    return made
+
+
+CYCLES: dict[str, Cycle] = {
+    "eager": constructed,
+    "meta, to_empty, load": meta_to_empty,
+    "meta, load with assign=True": meta_assign,
+    "each module alone, reset_parameters": leaves_first,
+    "deepcopy, pickle, EMA, swap_tensors": copied,
+    "parameters in parts": partitioned,
+    "accelerate": accelerated,
+    "Lightning": trained_by_lightning,
+    "peft": adapted_by_peft,
+}
+NEEDS = {"accelerate": "accelerate", "Lightning": "lightning", "peft": "peft"}
+"""The libraries that some need."""
