@@ -10,10 +10,9 @@ shapes. Without it a mismatch may hang the processes, or mix up their tensors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
@@ -45,9 +44,9 @@ def send(self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int 
     action = f"send to rank {dst}"
     distributed = _ready(action)
     if check:
-        _refuse_other_peer(action, self, dst, group, step=1)
+        _refuse_other_peer(action, self, dst, group, sends=True)
     for buffer in _Buffers(self).filled():
-        _named(action, partial(distributed.send, buffer, dst, group=group, tag=tag))
+        distributed.send(buffer, dst, group=group, tag=tag)
 
 
 def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> T:
@@ -62,11 +61,11 @@ def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, 
     action = f"recv from rank {src}"
     distributed = _ready(action)
     if check:
-        _refuse_other_peer(action, self, src, group, step=-1)
+        _refuse_other_peer(action, self, src, group, sends=False)
     buffers = _Buffers(self)
     received = buffers.filled()
     for buffer in received:
-        _named(action, partial(distributed.recv, buffer, src, group=group, tag=tag))
+        distributed.recv(buffer, src, group=group, tag=tag)
     buffers.write_back(received)
     return self
 
@@ -92,7 +91,7 @@ def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bo
     buffers = _Buffers(self)
     received = buffers.filled()
     for buffer in received:
-        _named(action, partial(distributed.broadcast, buffer, src, group=group))
+        distributed.broadcast(buffer, src, group=group)
     if distributed.get_rank() != src:
         buffers.write_back(received)
     return self
@@ -120,7 +119,7 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
     gathered: list[list[Tensor]] = [[] for _ in range(world)]
     for buffer in own.filled():
         rooms = [torch.empty_like(buffer) for _ in range(world)]
-        _named("all_gather", partial(distributed.all_gather, rooms, buffer, group=group))
+        distributed.all_gather(rooms, buffer, group=group)
         for each, room in zip(gathered, rooms, strict=True):
             each.append(room)
     made = [with_tensors(self, _empty, self._device) for _ in range(world)]
@@ -199,14 +198,6 @@ def _ready(action: str) -> ModuleType:
     return distributed
 
 
-def _named(action: str, move: Callable[[], object]) -> None:
-    """Move a buffer; an error of the backend names the operation."""
-    try:
-        move()
-    except RuntimeError as error:
-        raise RuntimeError(f"{action}: {error}") from error
-
-
 def schema(action: str, self: Stored) -> Schema:
     """The schema of an object."""
     kind = f"{type(self).__qualname__} of batch size {list(self._batch_size)}"
@@ -226,29 +217,31 @@ def _refuse_other_group(action: str, self: Stored, group: ProcessGroup | None) -
     found: list[Schema] = [{}] * distributed.get_world_size(group)
     distributed.all_gather_object(found, schema(action, self), group=group)
     ranks = distributed.get_process_group_ranks(group)
-    _refuse_difference(action, found, [f"rank {rank}" for rank in ranks])
+    _refuse_difference(action, [(f"rank {rank}", other) for rank, other in zip(ranks, found, strict=True)])
 
 
-def _refuse_other_peer(
-    action: str, self: Stored, peer: int, group: ProcessGroup | None, *, step: Literal[1, -1]
-) -> None:
-    """Compare the schemas of sender and receiver. `step` is -1 where the peer speaks first."""
+def _refuse_other_peer(action: str, self: Stored, peer: int, group: ProcessGroup | None, *, sends: bool) -> None:
+    """Compare the schemas of sender and receiver. The sender speaks first."""
     from torch import distributed
 
     # Not `action`: it is a send here, and a recv in the other process.
     own, found = schema("a transfer", self), list[Schema]([{}])
-    for exchange, schemas in ((distributed.send_object_list, [own]), (distributed.recv_object_list, found))[::step]:
-        exchange(schemas, peer, group=group)
-    _refuse_difference(action, [own, *found], ["this object", f"the one of rank {peer}"])
+    if sends:
+        distributed.send_object_list([own], peer, group=group)
+    distributed.recv_object_list(found, peer, group=group)
+    if not sends:
+        distributed.send_object_list([own], peer, group=group)
+    _refuse_difference(action, [("this object", own), (f"the one of rank {peer}", found[0])])
 
 
-def _refuse_difference(action: str, schemas: Sequence[Schema], holders: Sequence[str]) -> None:
-    """Refuse a schema that is not like the first one; `holders` says who has them."""
-    for holder, other in zip(holders, schemas, strict=True):
-        for key in {**schemas[0], **other}:
-            left, right = schemas[0].get(key, "nothing"), other.get(key, "nothing")
+def _refuse_difference(action: str, schemas: Sequence[tuple[str, Schema]]) -> None:
+    """Refuse a schema that is not like the first one; each has its holder."""
+    first, own = schemas[0]
+    for holder, other in schemas:
+        for key in {**own, **other}:
+            left, right = own.get(key, "nothing"), other.get(key, "nothing")
             if left != right:
-                raise ValueError(f"{action}: {key} differs: {left[:200]} in {holders[0]}, {right[:200]} in {holder}")
+                raise ValueError(f"{action}: {key} differs: {left[:200]} in {first}, {right[:200]} in {holder}")
 
 
 def share_memory_(self: T) -> T:

@@ -84,7 +84,7 @@ def memmap_(
     """
     _refuse_unless_mapped(self, "map the tensors of")
     made = _saved(self, prefix, SaveOptions(copy_existing, existsok, num_threads))
-    return lock_(_become(self, made))
+    return lock_(become(self, made))
 
 
 def memmap_like(
@@ -169,7 +169,7 @@ def load_memmap(
     if found is not None and found.type not in ("cpu", "meta") and not non_blocking and not is_fake():
         torch.accelerator.synchronize(found)
     if out is not None:
-        made = _become(out, made)
+        made = become(out, made)
     if _all_shared(made, file_of):
         lock_(made)
     return made
@@ -256,13 +256,13 @@ def _refuse_unless_mapped(self: Stored, action: str) -> None:
         refuse_if_locked(self, action)
 
 
-def _become(self: T, other: T) -> T:
+def become(self: T, other: T) -> T:
     """Make an object and its nested objects equal to another in place. Locks stay as they are."""
     values = []
     for before, after in zip(self._field_values()[0], other._field_values()[0], strict=True):
         is_object = isinstance(after, Stored)
         if is_object and type(before) is type(after):
-            after = _become(before, after)
+            after = become(before, after)
         elif is_object and self._lock is not None:
             # It is new here, and was loaded without a lock.
             _share_lock(after, self._lock)
