@@ -20,9 +20,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.processes import packing
 from qten_gen.runtime.tensorclass.storage import pickling
-from qten_gen.runtime.tensorclass.torch_tools import datasets
+from qten_gen.runtime.tensorclass.torch_tools import datasets, packing
 
 from .timing import Row, interleaved, table, write_json
 

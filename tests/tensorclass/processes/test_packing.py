@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Dataset
 from torch.utils.data._utils import worker
 
 from qten_gen import Ragged, TensorClass
-from qten_gen.runtime.tensorclass.processes.packing import LARGEST, all_tensors
+from qten_gen.runtime.tensorclass.torch_tools.packing import LARGEST, all_tensors
 from tests import fresh_process
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

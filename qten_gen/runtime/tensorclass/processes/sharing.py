@@ -22,7 +22,7 @@ from ..core.error_text import label
 from ..core.locking import lock_
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
-from .packing import LARGEST, all_tensors, with_tensors
+from ..torch_tools.packing import LARGEST, all_tensors, with_tensors
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup

@@ -16,7 +16,7 @@ from ..core.error_text import describe
 from ..core.locking import lock_
 from ..core.locks import nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
-from ..processes.packing import all_tensors
+from ..torch_tools.packing import all_tensors
 from .files import MappedFile, absolute, file_of, mapped_file, remember
 from .loading import is_fake, load
 from .saving import SaveOptions, save

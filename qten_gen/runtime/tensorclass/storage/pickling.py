@@ -24,9 +24,8 @@ from ..core.stored import FROZEN, Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from ..processes.packing import all_tensors, codes_to_send, decoded, each, is_plain
+from ..torch_tools.packing import all_tensors, codes_to_send, decoded, dtype_name, each, is_plain
 from . import files, memory_map
-from .metadata import dtype_name
 
 T = TypeVar("T", bound=Stored)
 
@@ -46,7 +45,7 @@ class State(TypedDict):
     lock: NotRequired[bool]
     """Only where the object was locked."""
     raw: NotRequired[dict[str, object]]
-    """Fields with the codes of tensors in the place of some or all tensors, see `processes/packing.py`."""
+    """Fields with the codes of tensors in the place of some or all tensors, see `torch_tools/packing.py`."""
 
 
 Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]

@@ -30,11 +30,10 @@ from ..core.error_text import abridged, label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
-from ..processes.packing import with_tensors
+from ..torch_tools.packing import DTYPES, with_tensors
 from . import files
 from .json_values import encode
 from .metadata import (
-    DTYPES,
     METADATA,
     SECTION,
     Entry,

@@ -11,7 +11,7 @@ from torch.utils.data._utils.collate import collate_tensor_fn
 
 from ..core.stored import Stored
 from ..methods.joining import stack
-from ..processes.packing import LARGEST
+from .packing import LARGEST
 
 if TYPE_CHECKING:
     from torch import Tensor

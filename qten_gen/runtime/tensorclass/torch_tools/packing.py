@@ -23,7 +23,6 @@ from torch.utils.data import get_worker_info
 
 from ..core.contents import tensors_of
 from ..core.stored import Stored
-from ..storage.metadata import DTYPES, dtype_name
 
 T = TypeVar("T", bound=Stored)
 
@@ -31,11 +30,24 @@ Code: TypeAlias = tuple[str, tuple[int, ...], tuple[int, ...] | None, Any, int]
 """A tensor as a part of memory: dtype, shape, strides where it is not contiguous, a tensor of bytes or other memory, and
 the first element there."""
 
+_DTYPE_NAMES = (
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
+    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+).split()
+
+DTYPES: Final[dict[str, torch.dtype]] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
+"""Dtypes whose elements are plain bytes, by name."""
+
 LARGEST: Final = 2**18
 """Bytes of the largest tensor that is packed: of larger ones the copy costs more than a descriptor, and one that is kept would
 keep the others in memory."""
 
 _ALIGNED = 64
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`float32` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
 
 
 def is_plain(tensor: Tensor) -> bool:
