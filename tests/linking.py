@@ -22,12 +22,10 @@ def link(files: Sequence[SourceFile]) -> tuple[tuple[FileDecl, ...], tuple[Diagn
 def program_of(readings: Iterable[Reading]) -> Program:
     """The program that consists of these files."""
     by_module = {reading.file.module: reading for reading in readings}
-    registering = [module for module, reading in by_module.items() if reading.file.registrations]
     return Program(
         Library(
             reading=by_module.get,
             is_package=lambda module: by_module[module].file.is_package if module in by_module else None,
             heads=frozenset(module.partition(".")[0] for module in by_module),
-            handlers=lambda _: registering,
         )
     )

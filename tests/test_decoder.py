@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 from decoder import plain, text
-from decoder.model_qten import Decoder, Passages
+from decoder.model import Decoder, Passages
 from decoder.train import assert_equal, checkpoint, compare, gradients, main
 
 

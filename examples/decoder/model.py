@@ -1,6 +1,7 @@
 """A byte-level decoder like GPT-2, with rotary positions."""
 
 from functools import partial
+from typing import Any, overload
 
 import torch
 from torch import Tensor, nn
@@ -74,7 +75,11 @@ class Decoder(Module):
         angles = torch.outer(torch.arange(self.context, device=device), rates)
         return torch.stack([angles.cos(), angles.sin()]).to(dtype)
 
-    def forward(self, tokens: Tensor) -> Tensor:
+    @overload
+    def forward(self, tokens: Tensor) -> Tensor: ...
+    @overload
+    def forward(self, tokens: Passages) -> Tensor: ...
+    def forward(self, tokens: Any) -> Tensor:
         """Logits of shape `(batch, length, vocabulary)` for tokens of shape `(batch, length)`."""
         x = functional.embedding(tokens, self.embedding)
         for block in self.blocks:

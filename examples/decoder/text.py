@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from .model_qten import Passages
+from .model import Passages
 
 
 def load() -> Tensor:

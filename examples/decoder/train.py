@@ -11,7 +11,7 @@ from torch.nn import functional
 from torch.testing import assert_close
 
 from . import plain, text
-from .model_qten import Decoder, Passages
+from .model import Decoder, Passages
 
 
 def train(decoder: Decoder, passages: Passages, steps: int) -> Iterator[float]:

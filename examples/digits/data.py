@@ -4,7 +4,7 @@ import torch
 from sklearn.datasets import load_digits
 from torch.utils.data import Dataset
 
-from .model_qten import Digits
+from .model import Digits
 
 
 def load(held_out: int) -> tuple[Digits, Digits]:

@@ -1,5 +1,7 @@
 """A batch of handwritten digits, and a network that classifies them row by row."""
 
+from typing import Any, overload
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -64,7 +66,11 @@ class Classifier(Module):
         angles = torch.arange(self.side, dtype=dtype, device=device)[:, None] * rates
         return torch.cat([angles.sin(), angles.cos()], dim=-1)
 
-    def forward(self, images: Tensor) -> Tensor:
+    @overload
+    def forward(self, images: Tensor) -> Tensor: ...
+    @overload
+    def forward(self, images: Digits) -> Answers: ...
+    def forward(self, images: Any) -> Any:
         """Scores of shape `(batch, classes)` for images of shape `(batch, side, side)`."""
         rows = functional.linear(images - self.average, self.embedding) + self.positions
         scores: Tensor = self.scores(self.attention(rows).relu().flatten(1))

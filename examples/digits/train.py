@@ -8,7 +8,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from .data import OneByOne, load
-from .model_qten import Classifier, Digits
+from .model import Classifier, Digits
 
 
 def train(classifier: Classifier, digits: Digits, epochs: int) -> Iterator[float]:

@@ -20,11 +20,10 @@ WRITTEN_BUILTINS = frozenset(
 
 ALIASES = frozenset(
     """
-    _ModuleDict _ModuleList _OrderedDict _Size _Tensor _builtins _compiled _decl _features _joined _module _nn _repeat _rt _Slot
-    _t _torch _warned
+    _OrderedDict _Size _Tensor _builtins _compiled _features _joined _module _nn _repeat _rt _t _torch _warned
     """.split()
 )
-"""The other globals of generated modules and stubs: what they import, and what the runtime keeps in them."""
+"""The other globals of generated modules: what they import, and what the runtime keeps in them."""
 
 REFERENCE = "_reference"
 """The empty buffer of a Module whose virtual tensors have no parameter or buffer of its own to follow."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Collection, Iterable, Iterator
 from types import MappingProxyType
 from typing import NamedTuple
@@ -14,7 +13,6 @@ from ..model import (
     FieldKind,
     FileDecl,
     ImportedName,
-    MethodSource,
     ModuleDecl,
     SourceFile,
     TensorClassDecl,
@@ -24,11 +22,7 @@ from . import layout, module, tensorclass
 from .constructor import Siblings
 from .module import ModuleView, own_name
 from .names import NestedNames, beside, nested_names, statement, statements
-from .spelling import static_type
-from .stub_functions import parsed
 from .tensorclass import TensorClassView
-
-_NAME = re.compile(r"(?<![\w.])[^\W\d][\w.]*")
 
 
 class PythonFileView(NamedTuple):
@@ -39,8 +33,6 @@ class PythonFileView(NamedTuple):
     """The statements, in groups with a blank line between them."""
     classes: tuple[TensorClassView | ModuleView, ...]
     has_tensorclasses: bool
-    lookup: str
-    """The call that looks up what the module does not have yet: its classes, and functions of the source."""
     checking: tuple[str, ...]
     """The statements under TYPE_CHECKING: imports for the names in annotations."""
     is_checked: bool
@@ -56,9 +48,24 @@ def python_file(file: FileDecl) -> PythonFileView:
         imports=statements(aliases),
         classes=classes,
         has_tensorclasses=_has_tensorclasses(file.declarations),
-        lookup=_lookup(_others(file)),
         checking=annotation_imports(file, aliases),
         is_checked=True,
+    )
+
+
+class StubFileView(NamedTuple):
+    """The input of the template of a stub, which gives the declared classes under the names of the generated ones."""
+
+    summary: str
+    imports: tuple[str, ...]
+
+
+def stub_file(file: FileDecl) -> StubFileView:
+    """The stub of a source file's generated module."""
+    module = _source_module(file)
+    return StubFileView(
+        summary=f"The classes declared in `{source_name(file)}`, where programs import them from.",
+        imports=tuple(f"from {module} import {each.name} as {each.name}" for each in file.declarations),
     )
 
 
@@ -70,7 +77,6 @@ def python_class(declaration: Declaration) -> PythonFileView:
         imports=statements(_used(classes, "annotations", "_rt", "_t")),
         classes=classes,
         has_tensorclasses=_has_tensorclasses((declaration,)),
-        lookup=_lookup([]),
         checking=("pass",),
         is_checked=False,
     )
@@ -108,44 +114,8 @@ def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> froz
     return frozenset(always).union(*(cls.imports for cls in classes))
 
 
-def _others(file: FileDecl) -> list[str]:
-    """The names that the module gives beside the generated classes."""
-    return sorted({*reexported(file), *(functional.name for functional in file.functionals)})
-
-
-def _lookup(others: list[str]) -> str:
-    """The lookup of a name; `others` are no classes, and the source gives them each time."""
-    return layout.bracketed("_rt.declared(", ["__name__", "name", *map(layout.quoted_string, others)], ")", 4)
-
-
 def _has_tensorclasses(declarations: tuple[Declaration, ...]) -> bool:
     return any(isinstance(declaration, TensorClassDecl) for declaration in declarations)
-
-
-def reexported(file: FileDecl) -> list[str]:
-    """The functions and variables of a source whose types mention a declared class, which the stub re-exports; sorted."""
-    functions = [function.name for function in file.source.functions if _mentions(_types(function), file, file.source)]
-    variables = [name for name, type in file.source.variables if _mentions(static_type(type), file, file.source)]
-    return sorted({name for name in (*functions, *variables) if not name.startswith("_")})
-
-
-def _types(function: MethodSource) -> str:
-    """All types in a signature, as one text."""
-    return " ".join([*(each.type for each in parsed(function.signature.parameters)), function.signature.result])
-
-
-def _mentions(text: str, file: FileDecl, source: SourceFile, inside: frozenset[str] = frozenset()) -> bool:
-    """True if a text names a declared class, or an alias of a type with one."""
-    meant = {file.meanings.get(f"{source.module}:{name}", name) for name in _NAME.findall(text)}
-    return any(name in file.related or _is_alias(name, file, inside) for name in meant - inside)
-
-
-def _is_alias(name: str, file: FileDecl, inside: frozenset[str]) -> bool:
-    """True if a qualified name is an alias of a type with a declared class; `inside` are the aliases that led to it."""
-    module, _, alias = name.rpartition(".")
-    home = file.sources.get(module) if module else None
-    found = None if home is None else home.aliases.get(alias)
-    return home is not None and found is not None and _mentions(found.text, file, home, inside | {name})
 
 
 def source_name(file: FileDecl) -> str:
@@ -163,7 +133,7 @@ def annotation_imports(file: FileDecl, bound: Collection[str]) -> tuple[str, ...
     lines = [statement(name, imports[name]) for name in sorted(mentioned) if name in imports]
     lines += sorted({*_nested_imports(file), *_own_globals(file)})
     local = {name for name in mentioned if _is_local(name, file.source)}
-    declared = {each.name for each in (*file.declarations, *file.functionals)}
+    declared = {each.name for each in file.declarations}
     return (*lines, _own_import(_source_module(file), sorted(local | declared)))
 
 
@@ -172,21 +142,6 @@ def _is_local(name: str, source: SourceFile) -> bool:
     return name not in source.imports and (
         name in source.names or (source.has_star_import and name not in dir(builtins))
     )
-
-
-def declaration_import(file: FileDecl) -> str:
-    """The import of the source as `_decl`, for the stub."""
-    stem = source_name(file).removesuffix(".py")
-    package, _, leaf = file.source.module.rpartition(".")
-    if stem == "__init__":
-        return f"import {file.source.module} as _decl" if not package else f"from .. import {leaf} as _decl"
-    return f"from . import {leaf} as _decl" if package else f"import {stem} as _decl"
-
-
-def reexports(file: FileDecl, names: list[str]) -> list[str]:
-    """Imports that re-export names, as type checkers want it: `from .model import Batch as Batch`."""
-    module = _source_module(file)
-    return [f"from {module} import {name} as {name}" for name in names]
 
 
 def _own_import(module: str, names: list[str]) -> str:

@@ -18,9 +18,6 @@ IMPORTS = {
     "_nn": ImportedName("torch", "nn"),
     "_rt": ImportedName("qten_gen.runtime", "generated"),
     "_features": ImportedName("qten_gen.runtime", "generated_features"),
-    "_Slot": ImportedName("qten_gen_typing", "Slot"),
-    "_ModuleDict": ImportedName("qten_gen", "ModuleDict"),
-    "_ModuleList": ImportedName("qten_gen", "ModuleList"),
 }
 """The imports, by the name that the text uses. No class can have one of these names, and few would want one."""
 

@@ -56,7 +56,7 @@ class _Running:
     program: Program = field(init=False)
 
     def __post_init__(self) -> None:
-        self.program = Program(Library(self._reading, self._is_package, _Declaring(), self._handlers))
+        self.program = Program(Library(self._reading, self._is_package, _Declaring()))
 
     def is_current(self) -> bool:
         """True if all files are as they were read."""
@@ -88,9 +88,6 @@ class _Running:
     def _is_package(self, module: str) -> bool | None:
         path = _path(module, self.own)
         return None if path is None else _is_package(path)
-
-    def _handlers(self, _: str) -> list[str]:
-        return [name for name, found in self.readings.items() if found is not None and found.file.registrations]
 
 
 class _Declaring:

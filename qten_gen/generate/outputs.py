@@ -8,8 +8,7 @@ from symtable import symtable
 from typing import NamedTuple
 
 from ..common.header import FORMAT, digest, with_header
-from ..emit.file import PythonFileView, python_file, source_name
-from ..emit.stub_file import StubFileView, stub_file
+from ..emit.file import PythonFileView, StubFileView, python_file, source_name, stub_file
 from ..model import FileDecl
 from ..project.output_names import outputs_of
 from .render import text_of_python

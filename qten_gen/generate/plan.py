@@ -112,7 +112,7 @@ def _plan_file(
         examined = examination.of(path)
         blocking = examination.blocking(path, existing)
         linked = examined.linked
-        declares = linked is not None and bool(linked.declarations or linked.functionals)
+        declares = linked is not None and bool(linked.declarations)
         found = [*examined.found, *(obstacles(path, existing if known is None else {}) if declares else ())]
         if linked is not None and not examined.unread:
             found += _unresolved(linked, readings, lookups, existing)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ..common.header import digest
 from ..common.records import record
-from ..link.lookups import widest
 from ..model import Asked, ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
-from ..project.import_graph import Handlers, SourceGraph, View
+from ..project.import_graph import SourceGraph, View
 from ..read.module import read
 from .parsed import UNREAD, Parsed, content_of, decoded, encoded
 
@@ -74,8 +73,6 @@ class Readings:
         self.crashes: list[Crash] = []
         self._readings: dict[str, Parsed] = {}
         self._programs: dict[View, Program] = {}
-        self._handlers: dict[str, Handlers] = {}
-        self._registering: dict[str, list[str]] | None = None
         self._heads = graph.heads
 
     def program(self, path: str) -> Program:
@@ -99,21 +96,6 @@ class Readings:
         """The digests of what the files say that were read."""
         return {path: self.content(path) for path in self._readings}
 
-    def handlers(self, path: str) -> Handlers:
-        """The handlers that a file registers."""
-        if path not in self._handlers:
-            program, module = self.program(path), self.graph.origins[path].module
-            with program.lookups.recorded() as lookups:
-                owners = attempt(self.crashes, path, "linking", program.owners, module) or ()
-            view = self.graph.view(path)
-            found = {owner for name in owners if (owner := self.graph.relevant_file(view, name)) is not None}
-            self._handlers[path] = Handlers(tuple(sorted(found)), widest(lookups))
-        return self._handlers[path]
-
-    def know(self, handlers: Mapping[str, Handlers]) -> None:
-        """Take over what files register handlers for from an earlier run."""
-        self._handlers.update(handlers)
-
     def take_over(self, earlier: Readings, paths: Iterable[str]) -> None:
         """Take over what was read of files that have not changed since."""
         for path in paths:
@@ -123,16 +105,6 @@ class Readings:
                     self.problems[path] = earlier.problems[path]
                 if path in earlier.unread:
                     self.unread.add(path)
-
-    def registering(self, path: str) -> list[str]:
-        """The files that register handlers for Modules of a file."""
-        if self._registering is None:
-            found: dict[str, list[str]] = {}
-            for other in self.graph.registering:
-                for owner in self.handlers(other).owners:
-                    found.setdefault(owner, []).append(other)
-            self._registering = found
-        return self._registering.get(path, [])
 
     def _library(self, view: View) -> Library:
         """The files of a program, found by module name in a view."""
@@ -149,14 +121,7 @@ class Readings:
             path = self.graph.relevant_file(view, module)
             return None if path is None else self.graph.origins[path].is_package
 
-        def handlers(module: str) -> Iterable[str]:
-            path = self.graph.relevant_file(view, module)
-            found = [] if path is None else self.registering(path)
-            modules = {self.graph.origins[other].module: other for other in found}
-            # Handlers in a file that the program does not see are not registered in it.
-            return [module for module, other in modules.items() if self.graph.relevant_file(view, module) == other]
-
-        return Library(reading, is_package, self._heads, handlers)
+        return Library(reading, is_package, self._heads)
 
     def _reading(self, path: str) -> Parsed:
         if path not in self._readings:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
-import collections.abc
 from ast import literal_eval
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from enum import IntEnum
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..common.records import replace
 from ..model import (
     FLAGS,
     INIT,
@@ -22,7 +18,6 @@ from ..model import (
     ModuleDecl,
     ModuleField,
     RegistrationDecl,
-    RegistrationSource,
     SourceFile,
     TensorClassDecl,
     language,
@@ -40,44 +35,6 @@ from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .name_resolution import Names
 
-_ABSTRACT = frozenset({"abc.ABC", "typing.Protocol", "typing_extensions.Protocol"})
-_NUMBERS = ("Number", "Complex", "Real", "Rational", "Integral")
-_PROMOTED = {"float": 1, "complex": 2}
-"""Type checkers take an int for a float, and a float for a complex."""
-_TORCH_BASES = frozenset({"torch.Tensor", "torch.nn.Module"})
-"""Bases of classes of torch, and of libraries, whose own bases no file of the run says."""
-
-
-class _Group(IntEnum):
-    """Groups of types, from the most specific one: abstract classes cover classes that do not derive from them."""
-
-    CLASS = 0
-    BASE_OF_LIBRARIES = 1
-    ABSTRACT = 2
-    ABSTRACT_OF_LIBRARY = 3
-    OBJECT = 4
-
-
-def order(name: str, mro: Sequence[str], bases: Collection[str]) -> tuple[int, int]:
-    """The key that sorts a type among others: its qualified name, its ancestors with itself, and its direct bases in the run.
-
-    >>> order("builtins.bool", ["builtins.bool"], ()) < order("builtins.int", ["builtins.int"], ())
-    True
-    """
-    module, _, word = name.rpartition(".")
-    if name == "builtins.object":
-        return _Group.OBJECT, 0
-    if module in ("collections.abc", "typing") and isinstance(found := getattr(collections.abc, word, None), type):
-        return _Group.ABSTRACT_OF_LIBRARY, -len(found.__mro__)
-    if module == "numbers" and word in _NUMBERS:
-        return _Group.ABSTRACT_OF_LIBRARY, -_NUMBERS.index(word)
-    if module == "builtins" and isinstance(found := getattr(builtins, word, None), type):
-        return _Group.CLASS, _PROMOTED.get(word, 0) - len(found.__mro__)
-    if name in _TORCH_BASES:
-        return _Group.BASE_OF_LIBRARIES, 0
-    return _Group.CLASS if _ABSTRACT.isdisjoint(bases) else _Group.ABSTRACT, -len(mro)
-
-
 _CLASS_VARIABLE = "typing.ClassVar"
 
 
@@ -91,33 +48,23 @@ class _Member(NamedTuple):
 
 Lineage = tuple[_Member, ...]
 
-Handlers = Callable[[str], Iterable[str]]
-"""Finds the modules that register handlers for the Modules of a module; it may find more, but not fewer."""
-
 
 class Declarations:
     """The declarations of a run, each computed when it is asked for."""
 
-    def __init__(self, names: Names, ancestry: Ancestry, handlers: Handlers, lookups: Lookups) -> None:
+    def __init__(self, names: Names, ancestry: Ancestry, lookups: Lookups) -> None:
         self._names = names
         self._ancestry = ancestry
-        self._handlers = handlers
         self._lookups = lookups
         self._declared: Remembered[str, Declaration | None] = {}
         self._members: Remembered[str, _Member | None] = {}
         self._lineages: Remembered[str, Lineage] = {}
         self._fields: Remembered[str, tuple[FieldDecl, ...]] = {}
         self._module_fields: Remembered[str, tuple[ModuleField, ...]] = {}
-        self._registrations: Remembered[str, tuple[RegistrationDecl, ...]] = {}
-        self._sources: Remembered[str, dict[str, list[RegistrationSource]]] = {}
 
     def get(self, qualified: str) -> Declaration | None:
         """The declaration of a class by its resolved name; None for any other class."""
         return self._lookups.once(self._declared, qualified, self._declaration)
-
-    def registered(self, qualified: str) -> tuple[RegistrationDecl, ...]:
-        """The handlers registered for a Module itself, sorted by file and line; one for each member of a union."""
-        return self._lookups.once(self._registrations, qualified, self._registered)
 
     def _declaration(self, qualified: str) -> Declaration | None:
         found = self._names.class_of(qualified)
@@ -144,7 +91,6 @@ class Declarations:
             checks=self._string_option("checks", qualified),
             post_init=self._defines(qualified, "__post_init__"),
             custom_init=_has(cls, "__init__"),
-            frozen_by_keyword=any(name == "frozen" and value.literal == "True" for name, value in cls.keywords),
             module=file.module,
             bases=self._bases(cls),
             type_parameters=cls.type_parameters,
@@ -163,10 +109,6 @@ class Declarations:
         fields = {**inherited, **{f.name: f for f in self._fields_of_module(qualified)}}
         written = any(_has(source, "__init__") for _, source, _ in lineage)
         kept = [(self._bases(source), _keeps_init(source)) for _, source, _ in lineage]
-        forward = next((method.signature for method in cls.methods if method.name == "forward"), None)
-        registers = (
-            each if each.type is None else replace(each, type=self._names.expand(each.type)) for each in cls.registers
-        )
         return ModuleDecl(
             name=cls.name,
             qualname=cls.qualname if cls.outer else "",
@@ -181,12 +123,8 @@ class Declarations:
             module=file.module,
             bases=self._bases(cls),
             type_parameters=cls.type_parameters,
-            forward=forward,
-            registrations=self.registered(qualified),
-            handlers=self.dispatched(qualified),
             doc=cls.doc,
             methods=tuple(method for method in cls.methods if not is_virtual(method)),
-            registers=tuple(registers),
             bound=bound_by(cls),
             place=cls.place,
         )
@@ -272,51 +210,15 @@ class Declarations:
         found = (self._names.class_of(name) for name in self._ancestry.mro(qualified)[int(inherited) :])
         return any(item is not None and _has(item[1], method) for item in found)
 
-    def dispatched(self, qualified: str) -> tuple[RegistrationDecl, ...]:
-        """The handlers of a Module or Functional, including inherited ones: one for each type, the most specific type first."""
-        found: dict[str, RegistrationDecl] = {}
-        for owner in self._ancestry.mro(qualified):
-            own: dict[str, RegistrationDecl] = {}
-            for registration in self.registered(owner):
-                # A second handler for a type raises when it is registered, unless it replaces.
-                if registration.replaces or registration.type.name not in own:
-                    own[registration.type.name] = registration
-            for name, registration in own.items():
-                found.setdefault(name, registration)
-        return tuple(sorted(found.values(), key=lambda registration: self._specificity(registration.type.name)))
-
-    def _specificity(self, name: str) -> tuple[int, int]:
-        cls = self._names.class_of(name)
-        bases = [self._names.resolve(base.name) for base in cls[1].bases] if cls is not None else []
-        return order(name, self._ancestry.mro(name), bases)
-
-    def _registered(self, qualified: str) -> tuple[RegistrationDecl, ...]:
-        """The handlers registered for a Module, from all files that may have some."""
-        owner = self._names.class_of(qualified)
-        if owner is None:
-            return ()
-        files = (self._names.find(module) for module in sorted(self._handlers(owner[0].module)))
-        return tuple(
-            registration
-            for file in files
-            if file is not None
-            for source in self._lookups.once(self._sources, file.module, self._by_owner).get(qualified, ())
-            for registration in self._registration(source, qualified, file)
-        )
-
-    def _by_owner(self, module: str) -> dict[str, list[RegistrationSource]]:
-        """The handlers that a file registers, by the qualified name of the Module that they are for."""
-        file = self._names.find(module)
-        found: dict[str, list[RegistrationSource]] = {}
-        for source in file.registrations if file is not None else ():
-            found.setdefault(self._names.resolve(source.owner.name), []).append(source)
-        return found
-
-    def _registration(self, source: RegistrationSource, owner: str, file: SourceFile) -> Iterator[RegistrationDecl]:
-        for member in members_of(self._names.expand(source.type)):
-            yield RegistrationDecl(
-                owner, member, source.handler, source.signature, file.module, source.place, source.replaces
-            )
+    def registrations(self, file: SourceFile) -> Iterator[RegistrationDecl]:
+        """The handlers that a file registers for Modules; one for each member of a union."""
+        for source in file.registrations:
+            owner = self._names.resolve(source.owner.name)
+            if isinstance(self.get(owner), ModuleDecl):
+                for member in members_of(self._names.expand(source.type)):
+                    yield RegistrationDecl(
+                        owner, member, source.handler, source.signature, file.module, source.place, source.replaces
+                    )
 
 
 def _flags(lineage: Lineage) -> frozenset[str]:

@@ -4,8 +4,7 @@ The answer for a file depends on the answers to its look-ups, and on nothing els
 
 * `shop.model`: the content of the file that is this module, if there is one;
 * `?shop.model`: whether there is such a file, and whether it is a package;
-* `shop.`: whether any file is a module of that name or below it;
-* `@shop.model`: the files that register handlers for Modules of this file.
+* `shop.`: whether any file is a module of that name or below it.
 """
 
 from __future__ import annotations

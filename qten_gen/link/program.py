@@ -15,18 +15,15 @@ from ..model import (
     ClassSource,
     Declaration,
     FileDecl,
-    FunctionalDecl,
     ImportContext,
-    ModuleDecl,
     SourceFile,
     SubmoduleDecl,
-    language,
 )
 from ..model.diagnostics import Diagnostic, ordered
 from ..model.field_kinds import child_class, members_of
 from .bases import Ancestry, Root
 from .constants import with_constants
-from .declare import Declarations, bound_by
+from .declare import Declarations
 from .import_context import import_context
 from .lookups import Lookups, Remembered
 from .name_resolution import Names
@@ -55,8 +52,6 @@ class Library:
     """True if a module is a package; None for a module that is not in the run. It reads nothing."""
     heads: Container[str]
     """The first parts of the names of all modules."""
-    handlers: Callable[[str], Iterable[str]]
-    """The modules that register handlers for Modules of a module; it may find more."""
 
 
 class Program:
@@ -76,8 +71,7 @@ class Program:
         self._written_names = Names(self.written, self.lookups)
         self.names = Names(self.find, self.lookups)
         self.ancestry = Ancestry(self.names, self.lookups)
-        self._declarations = Declarations(self.names, self.ancestry, self._handlers, self.lookups)
-        self._functionals = Functionals(self.names, self.ancestry, self._declarations)
+        self._declarations = Declarations(self.names, self.ancestry, self.lookups)
 
     @cached_property
     def with_inner(self) -> Program:
@@ -122,14 +116,12 @@ class Program:
         at_hand = dict.fromkeys(declaration.qualified for declaration in own)
         at_hand.update(dict.fromkeys(self.names.resolve(source.owner.name) for source in file.registrations))
         listed = [name for name in at_hand if self.declaration(name) is not None]
-        functionals = tuple(self._functionals.of_file(file))
-        mentioned = sorted({module, *_mentioned_modules(own), *_modules_of_handlers(functionals)})
+        mentioned = sorted({module, *_mentioned_modules(own)})
         linked = FileDecl(
             file,
             own,
-            functionals,
+            tuple(self._declarations.registrations(file)),
             related=_Lazy(self._related, listed),
-            sources=_Lazy(self.find, ()),
             packages=_Lazy(self.is_package, ()),
             type_variables=frozenset(name for module in mentioned for name in self._type_variables(module)),
             classes=_Lazy(self._class_source, ()),
@@ -141,17 +133,6 @@ class Program:
     def _related(self, name: str) -> Declaration | None:
         """The declaration of a class by any of its qualified names."""
         return self.declaration(self.names.resolve(name))
-
-    def owners(self, module: str) -> frozenset[str]:
-        """The modules whose classes a file registers handlers for."""
-        file = self.find(module)
-        resolved = [self.names.resolve(source.owner.name) for source in file.registrations] if file else []
-        located = (self.names.locate(owner) for owner in resolved)
-        return frozenset(
-            home.module
-            for home, name in filter(None, located)
-            if name in home.nested or any(cls.name == name for cls in home.classes)
-        )
 
     def _type_variables(self, module: str) -> Iterable[str]:
         found = self.find(module) if module else None
@@ -202,10 +183,6 @@ class Program:
         context = import_context(reading.file, reading.asked, self) if reading.again is not None else None
         return reading.file if context is None or reading.again is None else reading.again(context)
 
-    def _handlers(self, module: str) -> Iterable[str]:
-        self.lookups.note(f"@{module}")
-        return self._library.handlers(module)
-
 
 class _Lazy(Mapping[str, _V]):
     """A mapping whose values are looked up when they are asked for. Only the names at hand are listed."""
@@ -231,54 +208,11 @@ class _Lazy(Mapping[str, _V]):
 
 
 def _mentioned_modules(own: Iterable[Declaration]) -> Iterator[str]:
-    """The modules of what declarations mention: of bases, of the classes of fields and other children, and of handlers."""
+    """The modules of what declarations mention: of bases, and of the classes of fields and other children."""
     for declaration in own:
         names = [base.name for base in declaration.bases if base.declared]
         for field in declaration.fields:
             names += [field.owner, *(member.name for member in members_of(field.type))]
             if isinstance(field, SubmoduleDecl):
                 names.append(child_class(field.type).name)
-        if isinstance(declaration, ModuleDecl):
-            yield from _modules_of_handlers([declaration])
-            names += [each.type.name for each in declaration.registers if each.type is not None]
         yield from (name.rpartition(".")[0] for name in names)
-
-
-def _modules_of_handlers(dispatching: Iterable[ModuleDecl | FunctionalDecl]) -> Iterator[str]:
-    """The modules of handlers, and of the types that they handle."""
-    for each in dispatching:
-        for handler in each.handlers:
-            yield from (handler.module, handler.type.name.rpartition(".")[0])
-
-
-class Functionals:
-    """The Functionals of a run that have a stub: handlers are registered for them, and they are not generic."""
-
-    def __init__(self, names: Names, ancestry: Ancestry, declarations: Declarations) -> None:
-        self._names = names
-        self._ancestry = ancestry
-        self._declarations = declarations
-
-    def of_file(self, file: SourceFile) -> Iterator[FunctionalDecl]:
-        """The functional classes of a file, in their order."""
-        found = (self._get(f"{file.module}.{cls.qualname}") for cls in file.classes)
-        return (functional for functional in found if functional is not None)
-
-    def _get(self, qualified: str) -> FunctionalDecl | None:
-        """The Functional of a resolved name; None for any other class, and for one that has no stub."""
-        found = self._names.class_of(qualified)
-        mro = self._ancestry.mro(qualified)
-        if found is None or language.FUNCTIONAL not in mro or self._ancestry.root(qualified) is not None:
-            return None
-        file, cls = found
-        # A handler of a generic one may give what its variables stand for, which is not known where it is registered.
-        if cls.type_parameters or any(base.args for base in cls.bases):
-            return None
-        handlers = self._declarations.dispatched(qualified)
-        if not handlers:
-            return None
-        bodies = (self._names.class_of(name) for name in mro)
-        bound = frozenset[str]().union(*(bound_by(body[1]) for body in bodies if body is not None))
-        parents = tuple(base for base in self._ancestry.bases(qualified) if self._get(base) is not None)
-        writes = ("__call__" in bound, "invoke" in bound)
-        return FunctionalDecl(cls.name, file.module, parents, handlers, cls.doc, *writes)

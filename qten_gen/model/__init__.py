@@ -23,7 +23,6 @@ from .build_field import nested_keywords as nested_keywords
 from .declarations import BaseDecl as BaseDecl
 from .declarations import Declaration as Declaration
 from .declarations import FileDecl as FileDecl
-from .declarations import FunctionalDecl as FunctionalDecl
 from .declarations import ModuleDecl as ModuleDecl
 from .declarations import RegistrationDecl as RegistrationDecl
 from .declarations import TensorClassDecl as TensorClassDecl

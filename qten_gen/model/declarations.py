@@ -16,7 +16,7 @@ from ..common.records import field, fields, record
 from .dimensions import Dim
 from .field_parts import NO_PATH, NodePath, TypeExpr
 from .fields import CheckDecl, FieldDecl, ModuleField
-from .source import ClassSource, MethodSource, Registered, Signature, SourceFile
+from .source import ClassSource, MethodSource, Signature, SourceFile
 
 
 @record(frozen=True, slots=True)
@@ -48,8 +48,6 @@ class TensorClassDecl:
     """True if the class or a parent defines `__post_init__`."""
     custom_init: bool = False
     """True if the class defines `__init__` itself."""
-    frozen_by_keyword: bool = field(default=False, compare=False)
-    """True if the class statement has `frozen=True`. Type checkers see that, but not a flag in brackets."""
     module: str = field(default="", compare=False)
     """The dotted name of its module: `shop.model`."""
     qualname: str = field(default="", compare=False)
@@ -120,17 +118,9 @@ class ModuleDecl:
     bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
     type_parameters: str = field(default="", compare=False)
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
-    forward: Signature | None = field(default=None, compare=False)
-    """The signature of its own `forward`, and so of calling the module."""
-    registrations: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
-    """Handlers registered for the class itself."""
-    handlers: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
-    """Handlers that it dispatches to, inherited ones included: one for each type, the most specific type first."""
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, virtual tensors left out."""
-    registers: tuple[Registered, ...] = field(default=(), compare=False)
-    """The objects that its own `__init__` or `__post_init__` registers beside the fields, as far as the text shows them."""
     bound: frozenset[str] = field(default=frozenset(), compare=False)
     """The names that its body binds in a way that a checker sees: annotations, methods and attributes."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
@@ -147,23 +137,6 @@ class ModuleDecl:
 
 
 Declaration = TensorClassDecl | ModuleDecl
-
-
-@record(frozen=True, slots=True)
-class FunctionalDecl:
-    """A class with handlers that is not a Module: `class Area(Functional): ...`. Only its stub is generated."""
-
-    name: str
-    module: str
-    parents: tuple[str, ...]
-    """The qualified names of those bases that have a stub too."""
-    handlers: tuple[RegistrationDecl, ...]
-    """Handlers that it dispatches to, inherited ones included: one for each type, the most specific type first."""
-    doc: str = ""
-    writes_call: bool = False
-    """True if the class or a parent defines `__call__`, so that a call may do something else."""
-    writes_invoke: bool = False
-    """True if the class or a parent defines `invoke`."""
 
 
 def declares(declaration: Declaration, field: FieldDecl | ModuleField | CheckDecl) -> bool:
@@ -183,13 +156,11 @@ class FileDecl:
     source: SourceFile
     declarations: tuple[Declaration, ...]
     """The declarations of the file itself, in the order of its classes."""
-    functionals: tuple[FunctionalDecl, ...] = ()
-    """The classes with handlers that are not Modules, in the order of the classes."""
+    registrations: tuple[RegistrationDecl, ...] = ()
+    """The handlers that the file registers for Modules, of any file."""
     related: Mapping[str, Declaration] = field(default_factory=dict)
     """All declarations of the run by qualified name. Iteration gives only those of the file, and of the Modules that it registers
     handlers for."""
-    sources: Mapping[str, SourceFile] = field(default_factory=dict)
-    """All files of the run by module name. They cannot be listed."""
     packages: Mapping[str, bool] = field(default_factory=dict, compare=False)
     """True if the modules of the run are packages. They cannot be listed."""
     type_variables: frozenset[str] = frozenset()

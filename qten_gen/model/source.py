@@ -96,20 +96,14 @@ class FieldSource:
 
 @record(frozen=True, slots=True)
 class Signature:
-    """Parameters and result of a function, for the stub."""
+    """Parameters and result of a function."""
 
     parameters: str
     """As written, without `self`; a default that is not a short literal is `...`: `x: Tensor, *, scale: float = 1.0`."""
     result: str
     """The annotation of the result as written; empty without one."""
     names: tuple[str, ...] = ()
-    """The dotted and plain names that both texts mention, which the stub has to import: `("Tensor", "float")`."""
-    is_async: bool = False
-    """True if the method is written `async def`."""
-    yields: bool = False
-    """True if the method is an asynchronous generator, which a stub writes without `async`."""
-    type_parameters: str = ""
-    """Its PEP 695 parameters as written, brackets included."""
+    """The dotted and plain names that both texts mention: `("Tensor", "float")`."""
     place: NodePath = NO_PATH
 
 
@@ -148,10 +142,6 @@ class MethodSource:
     virtual tensors may call it."""
     registers_later: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes that an `__init__` or `__post_init__` registers after it assigned them."""
-    receiver: str = field(default="self", compare=False, repr=False)
-    """The first parameter as written: `self`, `cls`, `self: Self`; empty for a static method. Only stubs use it."""
-    spelled: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """The decorators as written, with their arguments: `property`, `retry(times=3)`. Only stubs use them."""
 
 
 @record(frozen=True, slots=True)
@@ -349,10 +339,6 @@ class SourceFile:
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
     """Type variables by name; in a class body, `Class.T`."""
     registrations: tuple[RegistrationSource, ...] = ()
-    functions: tuple[MethodSource, ...] = ()
-    """The functions at the top level, for the stub."""
-    variables: tuple[tuple[str, TypeExpr], ...] = ()
-    """The annotated names at the top level with their types, for the stub."""
     names: frozenset[str] = frozenset()
     """Every name bound at the top level."""
     suppressed: tuple[str, ...] = ()

@@ -98,13 +98,6 @@ class SourceRecord(NamedTuple):
     """Its place among the other sources, as far as anything depends on it; empty if it can affect no declaration."""
 
 
-class HandlerRecord(NamedTuple):
-    """The sources that a source registers handlers for, as long as nothing else is found by the `lookups`."""
-
-    lookups: tuple[str, ...]
-    owners: tuple[str, ...]
-
-
 class FreshRecord(NamedTuple):
     """A source whose outputs are fresh as long as they stay the same, and nothing else is found by the `lookups`.
 
@@ -124,7 +117,6 @@ class Cache(NamedTuple):
 
     sources: Mapping[str, SourceRecord] = {}
     fresh: Mapping[str, FreshRecord] = {}
-    handlers: Mapping[str, HandlerRecord] = {}
     parsed: Mapping[str, bytes] = {}
     """The parsed sources."""
     lines: tuple[bytes, bytes] = (b"", b"")
@@ -171,10 +163,9 @@ def status_of(path: str) -> Stat:
         return NO_STAT
 
 
-def looked_up(fresh: Mapping[str, FreshRecord], handlers: Mapping[str, HandlerRecord]) -> frozenset[str]:
+def looked_up(fresh: Mapping[str, FreshRecord]) -> frozenset[str]:
     """All look-ups of records."""
-    found = [*(record.lookups for record in fresh.values()), *(record.lookups for record in handlers.values())]
-    return frozenset[str]().union(*found)
+    return frozenset[str]().union(*(record.lookups for record in fresh.values()))
 
 
 def load(root: str) -> Cache:
@@ -186,10 +177,9 @@ def load(root: str) -> Cache:
         names, sources = json.loads(index)
         sources_found: dict[str, SourceRecord] = {}
         fresh_found: dict[str, FreshRecord] = {}
-        handlers_found: dict[str, HandlerRecord] = {}
         parsed: dict[str, bytes] = {}
         start = 0
-        for path, source, fresh, handler, size in sources:
+        for path, source, fresh, size in sources:
             (status, content), module, said, place, (mentions, derives, registers, aliases, imports, bases, *more) = (
                 source
             )
@@ -198,12 +188,10 @@ def load(root: str) -> Cache:
             sources_found[path] = SourceRecord(Signature(Stat(*status), content), module, scan, said, place)
             if fresh is not None:
                 fresh_found[path] = _fresh_record(fresh, names)
-            if handler is not None:
-                handlers_found[path] = HandlerRecord(tuple([names[i] for i in handler[0]]), tuple(handler[1]))
             if size:
                 parsed[path] = data[start : start + size]
                 start += size
-        return Cache(sources_found, fresh_found, handlers_found, parsed, (seen, index))
+        return Cache(sources_found, fresh_found, parsed, (seen, index))
     except _DAMAGES:
         return Cache()
 
@@ -227,18 +215,16 @@ def save(root: str, current: Cache, seen: Seen | None) -> None:
 
     If that fails, the next run is slower but correct, so nothing is reported.
     """
-    names = sorted(looked_up(current.fresh, current.handlers))
+    names = sorted(looked_up(current.fresh))
     positions = {name: position for position, name in enumerate(names)}
     sources = []
     for path, (signature, module, scan, content, place) in sorted(current.sources.items()):
-        fresh, handler = current.fresh.get(path), current.handlers.get(path)
-        entry: list[object] = [path, [signature, module, content, place, scan], None, None, 0]
+        fresh = current.fresh.get(path)
+        entry: list[object] = [path, [signature, module, content, place, scan], None, 0]
         if fresh is not None:
             lookups = [positions[name] for name in fresh.lookups]
             entry[2] = [lookups, fresh.outputs, fresh.fingerprint, [*map(_warning_entry, fresh.warnings)]]
-        if handler is not None:
-            entry[3] = [[positions[name] for name in handler.lookups], handler.owners]
-        entry[4] = len(current.parsed.get(path, b""))
+        entry[3] = len(current.parsed.get(path, b""))
         sources.append(entry)
     said = b""
     if seen is not None:

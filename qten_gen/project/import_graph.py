@@ -14,7 +14,7 @@ Of these, a run reads the files that its targets depend on (see `generate.readin
 """
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from os.path import join, split
 from typing import NamedTuple
 
@@ -88,8 +88,6 @@ class SourceGraph(NamedTuple):
     """The relevant sources that are imported under another module name than their origin has."""
     heads: frozenset[str]
     """The first parts of the module names of all relevant sources."""
-    registering: Sequence[str]
-    """The relevant sources that may register handlers, sorted."""
     unresolved: Mapping[str, frozenset[str]] = {}
     """For each source that imports modules which cannot be found anywhere, the names of these."""
 
@@ -109,7 +107,7 @@ class SourceGraph(NamedTuple):
     def files(self, path: str, lookups: Iterable[str]) -> list[str]:
         """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
         view = self.view(path)
-        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?@+" and name[-1] != "."}
+        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?+" and name[-1] != "."}
         found = (self.relevant_file(view, module) for module in sorted(modules))
         return [other for other in found if other is not None]
 
@@ -134,13 +132,6 @@ class View(NamedTuple):
     path: str = ""
 
 
-class Handlers(NamedTuple):
-    """The files that declare the Modules which a file registers handlers for, and the look-ups that it took to find them."""
-
-    owners: tuple[str, ...]
-    lookups: frozenset[str]
-
-
 def source_graph(
     origins: Mapping[str, Origin],
     scans: Mapping[str, Scan],
@@ -157,8 +148,7 @@ def source_graph(
     relevant = frozenset(_relevant(scans, imports, modules, origins, generated))
     mismatches = find_import_mismatches(origins, scans, sorted(relevant))
     heads = frozenset(origins[path].module.partition(".")[0] for path in relevant)
-    registering = sorted(path for path in relevant if scans[path].registers)
-    return SourceGraph(origins, scans, imports, imported, relevant, modules, mismatches, heads, registering)
+    return SourceGraph(origins, scans, imports, imported, relevant, modules, mismatches, heads)
 
 
 def graph_from_texts(sources: Mapping[str, bytes], generated: Collection[str] = ()) -> SourceGraph:

@@ -15,11 +15,11 @@ from typing import NamedTuple, Protocol
 
 from ..common.header import digest, read_header
 from . import cache as caches
-from .cache import Cache, FreshRecord, HandlerRecord, Seen, Signature, SourceRecord, Stat
+from .cache import Cache, FreshRecord, Seen, Signature, SourceRecord, Stat
 from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source, SourceTexts
-from .import_graph import Handlers, Modules, SourceGraph, source_graph
+from .import_graph import Modules, SourceGraph, source_graph
 from .output_names import is_ours, name_of, outputs_of, source_of
 from .paths import display_path, read_output, read_regular, relative_to
 from .scan import Origin, scan
@@ -34,14 +34,6 @@ class Failure(NamedTuple):
 
 class Reader(Protocol):
     """A reader of sources that the cache does not answer for."""
-
-    def handlers(self, path: str) -> Handlers:
-        """The handlers that a file registers."""
-        ...
-
-    def know(self, handlers: Mapping[str, Handlers]) -> None:
-        """Take over what files register handlers for."""
-        ...
 
     @property
     def contents(self) -> dict[str, str]:
@@ -70,12 +62,6 @@ class ProjectState(NamedTuple):
     """Gives the graph, which is made when it is first asked for."""
     parsed: Mapping[str, bytes] = {}
     """The sources that are parsed already, as they are in the cache."""
-    handlers: Mapping[str, HandlerRecord] = {}
-    """The handlers that sources register, by their names in the cache."""
-    owners: Mapping[str, tuple[str, ...]] = {}
-    """The sources that each source registers handlers for, by path."""
-    reader: Reader | None = None
-    """The reader of the changed sources; None if nothing had to be read."""
     fresh: Mapping[str, FreshRecord] = {}
     """The sources whose outputs are fresh, targets or not."""
     rendered: Mapping[str, FreshRecord] = {}
@@ -102,7 +88,6 @@ class ProjectState(NamedTuple):
 Parse = Callable[[bytes, str, Origin], "tuple[str, bytes | None]"]
 """Gives the digest of what a source says, and the parsed source, from its bytes."""
 
-OpenReader = Callable[[ProjectState], Reader]
 """Gives what reads the files of a project."""
 
 
@@ -119,7 +104,6 @@ def project_state(
     files: ProjectFiles,
     root: str,
     config: Config,
-    open_reader: OpenReader | None = None,
     parse: Parse | None = None,
     unsaved: Mapping[str, bytes] = {},
     previous: Cache | None = None,
@@ -132,7 +116,6 @@ def project_state(
         files: The files of the project. Those outside that imports lead to are added.
         root: The folder that holds the cache.
         config: The settings of the project.
-        open_reader: Gives what reads files to link them.
         parse: Parses a changed file. Without it, nothing is fresh that depends on one.
         unsaved: Texts of files that differ from those on the disk.
         previous: What to compare with instead of the cache on the disk.
@@ -193,7 +176,7 @@ def project_state(
     if graph is not None:
         roots = {each: relative_to(each, root) for each in {origin.root for origin in graph.origins.values()}}
         records.update({path: record._replace(place=_place(path, roots, graph)) for path, record in records.items()})
-    return _compared(state, edited, now, open_reader, parse)
+    return _compared(state, edited, now, parse)
 
 
 def _have_same_imports(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]) -> bool:
@@ -251,9 +234,7 @@ def _record(
     return SourceRecord(found, origin.module, scan(data, origin), place=place)
 
 
-def _compared(
-    state: ProjectState, edited: Mapping[str, bytes], now: int, open_reader: OpenReader | None, parse: Parse | None
-) -> ProjectState:
+def _compared(state: ProjectState, edited: Mapping[str, bytes], now: int, parse: Parse | None) -> ProjectState:
     """A state whose files have their places, compared with the cache."""
     names, previous, records = state.names, state.previous, state.records
     parsed = dict(state.parsed)
@@ -265,36 +246,7 @@ def _compared(
             parsed.update({} if data is None else {path: data})
     present = {names[path]: record for path, record in records.items()}
     changed = {*_changes(previous.sources, present)}
-    state = _with_handlers(state._replace(parsed=parsed), changed, open_reader)
-    before_owners, after_owners = _by_owner(previous.handlers), _by_owner(state.handlers)
-    for name in before_owners.keys() | after_owners.keys():
-        if before_owners.get(name) != after_owners.get(name):
-            changed |= {f"@{each[name].module}" for each in (previous.sources, present) if name in each}
-    return _with_targets(state, changed, edited, now)
-
-
-def _with_handlers(state: ProjectState, changed: set[str], open_reader: OpenReader | None) -> ProjectState:
-    """A state with the handlers that sources register, from the cache unless `changed` look-ups lead to others."""
-    handlers: dict[str, HandlerRecord] = {}
-    owners: dict[str, tuple[str, ...]] = {}
-    relevant = state.relevant
-    paths = {state.names[path]: path for path in relevant}
-    missing = []
-    for path in (path for path in relevant if state.records[path].scan.registers):
-        known = state.previous.handlers.get(state.names[path])
-        if known is not None and paths.keys() >= {*known.owners} and changed.isdisjoint(known.lookups):
-            handlers[state.names[path]] = known
-            owners[path] = tuple([paths[owner] for owner in known.owners])
-        else:
-            missing.append(path)
-    reader = open_reader(state) if missing and state.reader is None and open_reader is not None else state.reader
-    if reader is not None:
-        reader.know({path: Handlers(found, frozenset()) for path, found in owners.items()})
-        for path in missing:
-            owners[path], lookups = reader.handlers(path)
-            own = tuple([state.names[owner] for owner in owners[path]])
-            handlers[state.names[path]] = HandlerRecord(tuple(sorted(lookups)), own)
-    return state._replace(handlers=handlers, owners=owners, reader=reader)
+    return _with_targets(state._replace(parsed=parsed), changed, edited, now)
 
 
 def _with_targets(state: ProjectState, changed: set[str], edited: Collection[str], now: int) -> ProjectState:
@@ -353,15 +305,6 @@ def _changes(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]
     )
     first, second = heads
     yield from (f"{head}." for head in first ^ second)
-
-
-def _by_owner(handlers: Mapping[str, HandlerRecord]) -> dict[str, list[str]]:
-    """The sources that register handlers for each source."""
-    found: dict[str, list[str]] = {}
-    for name, item in sorted(handlers.items()):
-        for owner in item.owners:
-            found.setdefault(owner, []).append(name)
-    return found
 
 
 def _verified_outputs(
@@ -427,7 +370,6 @@ def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Rea
     return Cache(
         {names[path]: record for path, record in records.items()},
         {names[path]: record for path, record in fresh.items() if path in records},
-        state.handlers,
         {names[path]: data for path, data in parsed.items() if path in records},
         state.previous.lines,
     )

@@ -15,7 +15,6 @@ from ..model import (
     DYNAMIC,
     ClassSource,
     ImportContext,
-    MethodSource,
     NodePath,
     RegistrationSource,
     SourceFile,
@@ -42,7 +41,7 @@ from .bindings import (
 )
 from .classes import class_source, inner_classes
 from .dotted_names import Scope
-from .signatures import function, signature
+from .signatures import signature
 from .suppressions import suppressed
 from .syntax import decode, lines_of, parse, too_deep
 from .values import constant_text, specifier
@@ -97,8 +96,6 @@ class _Found:
     repeated: list[ClassSource] = field(default_factory=list)
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
     registrations: list[RegistrationSource] = field(default_factory=list)
-    functions: list[MethodSource] = field(default_factory=list)
-    variables: list[tuple[str, TypeExpr]] = field(default_factory=list)
 
 
 def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportContext) -> SourceFile:
@@ -140,11 +137,8 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
             _take_class(node, place, scope, found)
         elif isinstance(node, Function):
             found.registrations.extend(_registrations(node, place, scope))
-            found.functions.append(function(node, place, scope))
             if not type_checking and _makes_specifier(node, scope):
                 found.meant.makers.add(node.name)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found.variables.append((node.target.id, type_expr(node.annotation, place / "annotation", scope)))
     for name, binding in known.values.items():
         if isinstance(binding.value, ast.Call):
             variable = type_variable(binding.value, binding.place, scope)
@@ -162,8 +156,6 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         makers=frozenset(found.meant.makers),
         type_variables=found.type_variables,
         registrations=tuple(found.registrations),
-        functions=tuple(found.functions),
-        variables=tuple(found.variables),
         names=scope.bound,
         star_imports=stars,
         repeated=tuple(found.repeated),

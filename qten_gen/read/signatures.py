@@ -1,4 +1,4 @@
-"""Reads function definitions into signatures as text, for stubs."""
+"""Reads function definitions into signatures as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..common.python_text import LONGEST_DEFAULT
 from ..common.records import replace
 from ..model import MethodSource, NodePath, Signature, language
 from ..model.dimensions import annotation_text
-from .annotations import mentioned, type_parameters
+from .annotations import mentioned
 from .bindings import Function, dotted, string_value
 from .dotted_names import Scope
 from .values import called, specifier, text_of
@@ -41,51 +41,24 @@ def signature(node: Function, place: NodePath, scope: Scope, *, skip_first: bool
     if given.kwarg is not None:
         texts.append("**" + _parameter(given.kwarg, None, scope, names))
     result = "" if node.returns is None else _annotation(node.returns, scope, names)
-    is_async = isinstance(node, ast.AsyncFunctionDef)
-    return Signature(
-        ", ".join(texts),
-        result,
-        tuple(names),
-        is_async,
-        is_async and _yields(node),
-        type_parameters(node, scope),
-        place,
-    )
+    return Signature(", ".join(texts), result, tuple(names), place)
 
 
 def method(node: Function, place: NodePath, scope: Scope) -> MethodSource:
     """Read a function in a class body, with its decorators."""
-    found = _decorated(node, place, scope, takes_object=True)
-    if language.VIRTUAL not in found.decorators:
+    functions = [called(decorator) for decorator in node.decorator_list]
+    decorators = tuple(scope.resolve(dotted(each) or text_of(each, scope.lines)) for each in functions)
+    takes_object = "builtins.staticmethod" not in decorators
+    read = signature(node, place, scope, skip_first=takes_object)
+    found = MethodSource(node.name, read, decorators, doc=docstring(node), place=place)
+    if language.VIRTUAL not in decorators:
         return found
     calls = (
         specifier(decorator, place / "decorator_list" / index, scope)
         for index, decorator in enumerate(node.decorator_list)
-        if found.decorators[index] == language.VIRTUAL and isinstance(decorator, ast.Call)
+        if decorators[index] == language.VIRTUAL and isinstance(decorator, ast.Call)
     )
     return replace(found, specifier=next(calls, None))
-
-
-def function(node: Function, place: NodePath, scope: Scope) -> MethodSource:
-    """Read a function at the top level of a file, with its decorators."""
-    return _decorated(node, place, scope, takes_object=False)
-
-
-def _decorated(node: Function, place: NodePath, scope: Scope, *, takes_object: bool) -> MethodSource:
-    """A function as it is written; `takes_object` says that its first parameter is given by what it is looked up on."""
-    functions = [called(decorator) for decorator in node.decorator_list]
-    decorators = tuple(scope.resolve(dotted(each) or text_of(each, scope.lines)) for each in functions)
-    bound = takes_object and "builtins.staticmethod" not in decorators
-    receiver = positional_parameters(node)[:1] if bound else []
-    return MethodSource(
-        node.name,
-        signature(node, place, scope, skip_first=bound),
-        decorators,
-        doc=docstring(node),
-        place=place,
-        receiver=_parameter(receiver[0], None, scope, {}) if receiver else "",
-        spelled=tuple(text_of(decorator, scope.lines) for decorator in node.decorator_list),
-    )
 
 
 def _parameter(parameter: ast.arg, default: ast.expr | None, scope: Scope, names: dict[str, None]) -> str:
@@ -96,29 +69,17 @@ def _parameter(parameter: ast.arg, default: ast.expr | None, scope: Scope, names
 
 
 def _default(node: ast.expr, scope: Scope) -> str:
-    """A default as a stub shows it: a short literal, or `...` for everything else."""
+    """A default as a signature shows it: a short literal, or `...` for everything else."""
     # `-1` is an operation on a constant.
     inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     text = text_of(node, scope.lines) if isinstance(inner, ast.Constant) else "..."
     return text if len(text) <= LONGEST_DEFAULT else "..."
 
 
-def _yields(node: Function) -> bool:
-    """True if a function is a generator. A `yield` in a function or class inside it is not its own."""
-    inside: list[ast.AST] = list(node.body)
-    while inside:
-        found = inside.pop()
-        if isinstance(found, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(found, Function | ast.Lambda | ast.ClassDef):
-            inside.extend(ast.iter_child_nodes(found))
-    return False
-
-
 def _annotation(node: ast.expr, scope: Scope, names: dict[str, None]) -> str:
     names.update(dict.fromkeys(mentioned(node, scope)))
     text = text_of(node, scope.lines)
-    return (annotation_text(text) or text) if string_value(node) is not None else text  # a stub needs no quotes
+    return (annotation_text(text) or text) if string_value(node) is not None else text  # without quotes
 
 
 def docstring(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:

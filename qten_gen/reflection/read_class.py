@@ -241,7 +241,7 @@ def _sources_of_functions(statement: ClassStatement) -> Iterator[MethodSource]:
         if name in statement.annotations and value.__qualname__ != f"{statement.qualname}.{name}":
             continue  # the default of a field
         parameters = _parameters(value, skip_first="builtins.staticmethod" not in decorators)
-        signature = Signature(parameters, "", is_async=inspect.iscoroutinefunction(value))
+        signature = Signature(parameters, "")
         yield MethodSource(name, signature, tuple(decorators))
 
 

@@ -97,12 +97,12 @@ def dynamic_declaration(context: RuleContext) -> Iterator[Problem]:
 
 def dynamic_declaration_in_file(file: FileDecl, project: Project) -> Iterator[Problem]:
     """The handlers in a file that are registered for a type which is known only at run time."""
-    for declaration in project.declarations.values():
-        for handler in declaration.registrations if isinstance(declaration, ModuleDecl) else ():
-            if handler.module == file.source.module and DYNAMIC in handler.type.mentioned:
-                message = f"the type that {handler.handler} of {declaration.name} is registered for is {_ONLY_THEN}"
-                help = "register it for a class that is imported or assigned once, without try or if"
-                yield Problem(message, handler.place, help)
+    for handler in file.registrations:
+        if DYNAMIC in handler.type.mentioned:
+            owner = handler.owner.rpartition(".")[2]
+            message = f"the type that {handler.handler} of {owner} is registered for is {_ONLY_THEN}"
+            help = "register it for a class that is imported or assigned once, without try or if"
+            yield Problem(message, handler.place, help)
 
 
 def is_dynamic(value: object) -> bool:

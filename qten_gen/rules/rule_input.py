@@ -17,7 +17,6 @@ from ..model import (
     ModuleDecl,
     ModuleField,
     NodePath,
-    RegistrationDecl,
     SourceFile,
     TensorClassDecl,
     declares,
@@ -63,13 +62,6 @@ class Project:
     def is_tensorclass(self, name: str) -> bool:
         """True if a qualified name is a TensorClass."""
         return name in self.nested or isinstance(self.declarations.get(name), TensorClassDecl)
-
-    def registrations(self, module: str) -> Iterator[tuple[ModuleDecl, RegistrationDecl]]:
-        """The handlers that stand in a module of the run, each with the class that it is registered on."""
-        for declaration in self.declarations.values():
-            if isinstance(declaration, ModuleDecl):
-                own = (each for each in declaration.registrations if each.module == module)
-                yield from ((declaration, registration) for registration in own)
 
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
         """The declared bases."""

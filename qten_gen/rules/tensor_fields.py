@@ -116,7 +116,7 @@ def implicit_tensor_conversion(context: RuleContext) -> Iterator[Problem]:
 
     In a class without flags, a number in a field annotated `int`, `float`, `bool` or `complex` becomes a tensor, as in
     tensordict. The declaration then says `int` where the object has a `Tensor`: type checkers accept `json.dumps(batch.epoch)`,
-    which raises TypeError. Only the generated stub has the true type.
+    which raises TypeError.
 
     Example:
 

@@ -116,19 +116,12 @@ def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozen
     from ..project.stale import project_state, save
 
     state = project_state(
-        project.files,
-        root,
-        project.config,
-        open_readings,
-        parse,
-        undeclared=undeclared,
-        has_same_names=seen is not None,
+        project.files, root, project.config, parse, undeclared=undeclared, has_same_names=seen is not None
     )
-    _refuse_changed(state, state.reader)
     if writes:
         remove_leftovers(project.files.leftovers)
     if not (state.stale or state.lost):
-        save(state, state.fresh, state.reader, _seen(state, project.config, listed, began, seen))
+        save(state, state.fresh, None, _seen(state, project.config, listed, began, seen))
         return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
     planned, readings, existing = _planned(state)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
@@ -212,11 +205,8 @@ def _planned(state: ProjectState) -> tuple[Plan, Readings, Mapping[str, bytes]]:
     The outputs that no source has any more are removed in it.
     """
     from ..generate.plan import plan
-    from ..generate.readings import Readings
-    from ..project.import_graph import Handlers
 
-    readings = state.reader if isinstance(state.reader, Readings) else open_readings(state)
-    readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+    readings = open_readings(state)
     readings.sound = {path: record.lookups for path, record in state.fresh.items()}
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
     existing = {path: read_output(path) for path in outputs}

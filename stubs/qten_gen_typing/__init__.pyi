@@ -10,7 +10,6 @@ from .slots import BatchSizeField as BatchSizeField
 from .slots import DeviceField as DeviceField
 from .slots import LockField as LockField
 from .slots import NamesField as NamesField
-from .slots import Slot as Slot
 
 __all__ = [
     "AssignsNoOther",
@@ -23,5 +22,4 @@ __all__ = [
     "Operations",
     "PerItemField",
     "RaggedField",
-    "Slot",
 ]

@@ -1,19 +1,7 @@
 from collections.abc import Sequence
-from typing import Generic, Never, TypeVar, overload
+from typing import Never, overload
 
 import torch
-
-Get = TypeVar("Get", covariant=True)
-Set = TypeVar("Set", contravariant=True)
-
-class Slot(Generic[Get, Set]):
-    """A field that is read as one type and written as another: `rate: Slot[Tensor, float | Tensor]`."""
-
-    @overload
-    def __get__(self, obj: None, owner: type[object], /) -> Slot[Get, Set]: ...
-    @overload
-    def __get__(self, obj: object, owner: type[object] | None = None, /) -> Get: ...
-    def __set__(self, obj: object, value: Set, /) -> None: ...
 
 class BatchSizeField:
     """`batch_size`: given and set as a number, a sequence or None, read as `torch.Size`."""

@@ -11,11 +11,11 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_600,
-    "run|project|generate": 4_510,
-    "read|link|model|common": 7_990,
+    "run|project|generate": 4_400,
+    "read|link|model|common": 7_720,
     "reflection": 950,
-    "rules": 4_980,
-    "emit|report|building": 3_600,
+    "rules": 5_130,
+    "emit|report|building": 3_100,
     "runtime/declaring": 3_420,
     "runtime/module": 3_330,
     "runtime/qten_style|runtime": 2_015,

@@ -53,7 +53,7 @@ class Net(Module):
     price: Decimal | None = None
     weight: nn.Parameter = param("width", initializer=nn.init.ones_)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         return x * self.weight
 
 

@@ -6,9 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.emit.file import PythonFileView, python_class, python_file
+from qten_gen.emit.file import python_class, python_file, stub_file
 from qten_gen.emit.names import IMPORTS, statements
-from qten_gen.emit.stub_file import StubFileView, stub_file
 from qten_gen.generate.render import render_class
 from qten_gen.model import FileDecl
 from qten_gen.read.module import read
@@ -29,10 +28,6 @@ def linked(text: str, head: str = HEAD) -> FileDecl:
     source, found = read((head + dedent(text)).encode(), "shop/model.py", "shop.model")
     assert found == ()
     return link([source])[0][0]
-
-
-def lines(view: PythonFileView | StubFileView) -> list[str]:
-    return [line for group in view.imports for line in group]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +52,7 @@ def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[t
 def test_a_docstring_causes_no_import() -> None:
     """Words that a search of the text would take for names of ours."""
     plain = linked("class Batch(TensorClass):\n    x: Tensor\n")
-    words = "_nn. _repeat( _builtins. _torch. _Slot[ _OrderedDict["
+    words = "_nn. _repeat( _builtins. _torch. _OrderedDict["
     told = linked(f'class Batch(TensorClass):\n    """{words}"""\n\n    x: Tensor\n    """{words}"""\n')
     assert python_file(told).imports == python_file(plain).imports
     assert stub_file(told).imports == stub_file(plain).imports
@@ -70,10 +65,14 @@ def test_a_class_in_memory_has_the_imports_of_its_file() -> None:
     assert "from itertools import repeat as _repeat\n" in render_class(declaration)
 
 
-def test_a_name_of_the_user_gives_way_to_ours() -> None:
-    head = "from torch import Tensor\nfrom qten_gen import Module\nfrom pandas import Index as _Slot\n"
-    text = "class Net(Module): ...\n@Net.register(_Slot)\ndef _(net: Net, slot: _Slot) -> int: ...\n"
-    assert "from pandas import Index as _Slot_" in lines(stub_file(linked(text, head)))
+def test_a_stub_gives_the_declared_classes_and_nothing_else() -> None:
+    file = linked(
+        "class Batch(TensorClass):\n    count: int\n"
+        "class Net(Module):\n    def forward(self, x: Tensor) -> Tensor: ...\n"
+        "@Net.register(str)\ndef _(net: Net, text: str) -> Batch: ...\n"
+        "def make() -> Batch: ...\n"
+    )
+    assert stub_file(file).imports == ("from .model import Batch as Batch", "from .model import Net as Net")
 
 
 def test_a_generated_file_imports_the_names_that_it_uses_and_no_others() -> None:

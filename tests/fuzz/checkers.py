@@ -6,16 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from qten_gen.emit.stub_file import UNCHECKED
 from tests.typing import checked_folders
 from tests.typing.checked_folders import PATHS
 
 from .grammar import Source
 from .laws import write
-
-_MYPY_CODES = "override, assignment, misc, overload-overlap, mutable-override, explicit-override, type-arg"
-_CHECKED = f'# mypy: disable-error-code="{_MYPY_CODES}"'
-"""The comment in the place of `UNCHECKED` where mypy has to find mistakes in a stub."""
 
 Project = tuple[Sequence[Source], Mapping[str, str]]
 """The sources of a project, and the texts that were generated for them by path."""
@@ -24,12 +19,10 @@ Project = tuple[Sequence[Source], Mapping[str, str]]
 def wrong(projects: Mapping[int, Project], folder: Path) -> dict[int, list[str]]:
     """What mypy and pyright report of generated files, by the number of the project.
 
-    A project whose sources have errors of their own is left out. mypy sees the stubs, pyright the generated modules too. The
-    stubs are checked as if their first lines did not tell mypy to pass over mistakes in them.
+    A project whose sources have errors of their own is left out. mypy sees the stubs, pyright the generated modules too.
     """
     for number, (sources, outputs) in projects.items():
-        checked = {path: text.replace(UNCHECKED, _CHECKED, 1).encode() for path, text in outputs.items()}
-        write(folder / f"p{number}", sources, checked)
+        write(folder / f"p{number}", sources, {path: text.encode() for path, text in outputs.items()})
     reports = [*mypy(folder), *pyright(folder)]
     unsound = {number for number, name, _ in reports if "_qten." not in name}
     found: dict[int, list[str]] = {}

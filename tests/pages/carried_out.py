@@ -41,11 +41,10 @@ PAGES = [
 LONG_PAGES = [
     f"docs/{name}.md"
     for name in (
-        "contracts",
+        "adopting",
         "deferred",
         "distributed",
         "fake-tensors",
-        "inspect",
         "large-models",
         "materialize",
         "processes",

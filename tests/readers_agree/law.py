@@ -40,7 +40,6 @@ from qten_gen.model import (
     structure,
 )
 from qten_gen.model.diagnostics import Diagnostic
-from qten_gen.model.field_kinds import members_of
 from qten_gen.read.module import read
 from qten_gen.runtime import generated
 from qten_gen.runtime.declaring.declared_class import DeclaredClass
@@ -143,10 +142,6 @@ def _broken(text: OfText, package: str) -> str | None:
         difference = _difference(text.declarations[name], found._declaration)
         if difference:
             return f"{name}: {difference}"
-        if isinstance(found._declaration, ModuleDecl) and (
-            difference := _other_handlers(text.declarations[name], found)
-        ):
-            return f"{name}: {difference}"
     return f"called stale: {stale}" if stale else None
 
 
@@ -183,18 +178,6 @@ def _difference(text: Declaration, statement: Declaration) -> str:
             other = structure(theirs[field.name]) if field.name in theirs else None
             return f"the text has {structure(field)}, the statement {other}"
     return f"the text has {structure(text)}, the statement {structure(statement)}"
-
-
-def _other_handlers(text: Declaration, cls: DeclaredClass) -> str:
-    """The handlers that the text has and the program does not. A program may register more while it runs."""
-    assert isinstance(text, ModuleDecl)
-    said = {member.name.rpartition(".")[2] for handler in text.handlers for member in members_of(handler.type)}
-    registered = {"None" if found is type(None) else found.__name__ for found in getattr(cls, "_table", {})}
-    return (
-        ""
-        if said <= registered
-        else f"handlers for {sorted(said)} in the text, for {sorted(registered)} in the program"
-    )
 
 
 def _generated(package: str, declarations: Mapping[str, Declaration], stale: bool) -> ModuleType:

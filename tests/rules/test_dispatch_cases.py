@@ -64,3 +64,72 @@ def test_a_program_needs_no_import() -> None:
 
 def test_the_file_of_the_owner_needs_no_import() -> None:
     assert codes({"shop/net.py": f"{NET}@Net.register(str)\ndef handle(net, text): ...\n"}) == []
+
+
+def uncovered(forward: str, registered: str = "Batch", handler: str = "net: Net, batch: Batch") -> list[str]:
+    """The messages, with their help, about one handler of a module with a `forward`."""
+    text = (
+        "from typing import *\nfrom collections.abc import Sequence\nfrom torch import Tensor\nfrom jaxtyping import Float\n"
+        "from qten_gen import Module, TensorClass\n"
+        "class Batch(TensorClass):\n    x: Tensor\nclass Sub(Batch): ...\n"
+        f"class Net(Module):\n{forward}\nclass Heir(Net): ...\n"
+        f"@{'Heir' if 'Heir' in handler else 'Net'}.register({registered})\ndef _({handler}) -> int: ...\n"
+    )
+    found = plan({"net.py": text.encode()}, {}).diagnostics
+    return [f"{item.code} {item.message}; {item.help}" for item in found]
+
+
+@pytest.mark.parametrize(
+    ("forward", "registered"),
+    [
+        ("    def forward(self, x: Tensor | Batch) -> int: ...", "Batch"),
+        ("    def forward(self, x: 'Tensor | Batch') -> int: ...", "Sub"),
+        ("    def forward(self, x: Optional[Batch]) -> int: ...", "Sub"),
+        ("    def forward(self, x: object) -> int: ...", "str"),
+        ("    def forward(self, x: int) -> int: ...", "bool"),
+        ("    def forward(self, x: Sequence[int]) -> int: ...", "list"),
+        ("    def forward(self, x: Any) -> int: ...", "Batch"),
+        ("    def forward(self, x): ...", "Batch"),
+        ("    def forward(self, *x: Tensor): ...", "Batch"),
+        ("    n: int", "Batch"),
+        ("    @overload\n    def forward(self, x: Tensor) -> int: ...\n    @overload\n"
+         "    def forward(self, x: Batch) -> int: ...\n    def forward(self, x: Any) -> Any: ...", "Batch"),
+    ],
+)  # fmt: skip
+def test_a_handler_is_covered_by_what_forward_takes(forward: str, registered: str) -> None:
+    assert uncovered(forward, registered) == []
+
+
+@pytest.mark.parametrize(
+    ("forward", "registered"),
+    [
+        ("    def forward(self, x: Tensor) -> int: ...", "Batch"),
+        ('    def forward(self, x: Float[Tensor, "n"]) -> int: ...', "Batch"),
+        ("    def forward(self, x: Sub) -> int: ...", "Batch"),
+        ("    def forward(self, x: Union[Tensor, int]) -> int: ...", "str"),
+    ],
+)
+def test_a_handler_that_forward_does_not_take_is_reported(forward: str, registered: str) -> None:
+    (said,) = uncovered(forward, registered)
+    assert said.startswith(f"QG404 the forward of Net does not take {registered}, so type checkers refuse the call")
+    assert "give it overloads, one of them `def forward(self, batch: Batch) -> int: ...`" in said
+
+
+def test_the_missing_overload_has_the_handlers_signature() -> None:
+    (said,) = uncovered(
+        "    def forward(self, x: Tensor) -> int: ...", "Batch", "heir: Heir, batch, /, *, scale: float = 2.0"
+    )
+    assert "the forward of Net, a base of Heir, does not take Batch" in said
+    assert "`def forward(self, batch: Batch, /, *, scale: float=2.0) -> int: ...`" in said
+
+
+def test_a_module_with_overloads_gets_one_more() -> None:
+    text = (
+        "from typing import Any, overload\nfrom torch import Tensor\nfrom qten_gen import Module\n"
+        "class Net(Module):\n    @overload\n    def forward(self, x: Tensor) -> Tensor: ...\n    @overload\n"
+        "    def forward(self, x: int) -> int: ...\n    def forward(self, x: Any) -> Any: ...\n"
+        "@Net.register(str)\ndef _(net: Net, text: str) -> str: ...\n"
+    )
+    (item,) = plan({"net.py": text.encode()}, {}).diagnostics
+    assert item.fix is not None and not item.fix.is_sure
+    assert item.fix.text == "\n    @overload\n    def forward(self, text: str) -> str: ..."

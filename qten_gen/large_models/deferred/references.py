@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -17,7 +17,8 @@ Visit: TypeAlias = Callable[[Tensor], Tensor]
 """Is given each tensor that is found, and says what is to stand in its place."""
 
 _LEAVES = frozenset({str, int, float, bool})
-"""The types of most values."""
+_CONTAINERS = frozenset({dict, list, tuple, set, OrderedDict})
+"""The types of most values: leaves, and containers, most of which are empty: a module without hooks has a dozen."""
 
 _WITHOUT_TENSORS = (
     *(str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType),
@@ -42,7 +43,8 @@ def replace_tensors(roots: Iterable[object], visit: Visit, passed: dict[int, obj
 
 def _replaced(value: object, visit: Visit, waiting: list[object]) -> object:
     """The replacement of a value; objects that have to be looked into further are added to `waiting`."""
-    if value is None or type(value) in _LEAVES:
+    kind = type(value)
+    if value is None or kind in _LEAVES or (kind in _CONTAINERS and not value):
         return value
     if isinstance(value, Tensor):
         value = visit(value)
@@ -65,12 +67,14 @@ def _replaced(value: object, visit: Visit, waiting: list[object]) -> object:
 def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
     """Replace what one object holds directly."""
     if isinstance(holder, dict):
-        entries = [(_replaced(key, visit, []), _replaced(value, visit, waiting)) for key, value in holder.items()]
-        if any(new is not old for (new, _), old in zip(entries, holder, strict=True)):
+        for key, value in list(holder.items()):
+            if (new := _replaced(value, visit, waiting)) is not value:
+                holder[key] = new
+        keys: dict[object, object] = {key: _replaced(key, visit, []) for key in holder if not isinstance(key, str)}
+        if any(new is not old for old, new in keys.items()):
+            entries = [(keys.get(key, key), value) for key, value in holder.items()]
             holder.clear()
-        for key, value in entries:
-            if key not in holder or holder[key] is not value:
-                holder[key] = value
+            holder.update(entries)
     elif isinstance(holder, (list, deque)):
         for index, value in enumerate(holder):
             if (new := _replaced(value, visit, waiting)) is not value:

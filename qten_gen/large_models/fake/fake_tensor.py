@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Protocol, cast
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
-from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -113,15 +113,13 @@ class Fake(FakeTensor):
 
 Fake.cls_to_become = Fake
 _DICT = Tensor.__dict__["__dict__"]
-_OF_FAKE = {"_is_param", "made_as", "real"}
-"""The attributes that torch and this package set on fake tensors; the first call of `own_attributes` adds torch's."""
+with FakeTensorMode():
+    _OF_FAKE = frozenset(vars(torch.empty(0))) | {"_is_param", "made_as", "real"}
+"""The attributes that torch and this package set on fake tensors."""
 
 
 def own_attributes(fake: Tensor) -> dict[str, object]:
     """The attributes that the program set on a fake tensor."""
-    if "fake_mode" not in _OF_FAKE:
-        meta = torch.empty(0, device="meta")
-        _OF_FAKE.update(vars(FakeTensor(cast(FakeTensor, fake).fake_mode, meta, torch.device("cpu"))))
     return {name: value for name, value in vars(fake).items() if name not in _OF_FAKE}
 
 
@@ -175,9 +173,11 @@ def _deepcopy(func: Answer, tensor: FakeTensor, memo: dict[int, object]) -> obje
     if not tensor.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol")
     with torch.no_grad():
-        if isinstance(tensor, nn.Parameter) or tensor.layout != torch.strided:
-            made = vars(tensor).get("made_as", nn.Parameter) if isinstance(tensor, nn.Parameter) else _plain
-            copied: Tensor = made(tensor.detach().clone(memory_format=torch.preserve_format), tensor.requires_grad)
+        if isinstance(tensor, nn.Parameter):
+            made: Callable[..., Tensor] = vars(tensor).get("made_as", nn.Parameter)
+            copied = made(tensor.detach().clone(memory_format=torch.preserve_format), tensor.requires_grad)
+        elif tensor.layout != torch.strided:
+            copied = tensor.detach().clone().requires_grad_(tensor.requires_grad)
         else:
             # Addresses of C++ objects are none of Python objects that live, so the keys of the memo stay apart.
             storage = tensor.untyped_storage()
@@ -193,10 +193,6 @@ def _deepcopy(func: Answer, tensor: FakeTensor, memo: dict[int, object]) -> obje
                 setattr(copied, name, copy.deepcopy(value, memo))
     memo[id(tensor)] = copied
     return copied
-
-
-def _plain(tensor: Tensor, requires_grad: bool) -> Tensor:
-    return tensor.requires_grad_(requires_grad)
 
 
 def with_named_device(

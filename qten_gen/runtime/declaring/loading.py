@@ -160,19 +160,15 @@ class Undeclared:
     """Stands for a class whose module was not imported yet: nothing is an instance of it."""
 
 
-def declared(module: str, name: str, *others: str) -> object:
+def declared(module: str, name: str) -> object:
     """`__getattr__` of a generated module: import the source, whose class statements put their classes here.
-
-    For `others`, the functions and constants of the module, it asks the source each time.
 
     Raises:
         AttributeError: the source declares no such class.
         ImportError: the source is gone.
     """
     if name == "__all__":
-        return _offered(module, others)
-    if name in others:
-        return _of_source(module, name)
+        return _offered(module)
     if not name.startswith("_"):
         _imported(source_name(module), module)
         # Under the name, because a module that is executed again has a copy there, which the classes joined.
@@ -182,23 +178,10 @@ def declared(module: str, name: str, *others: str) -> object:
     raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
 
-def _offered(module: str, others: tuple[str, ...]) -> list[str]:
-    """The names that `from model_qten import *` takes, as from the stub: the declared classes, and existing ones of `others`."""
-    home = _imported(source_name(module), module)
-    made = vars(sys.modules[module]).get(JOINED, ())
-    return sorted(
-        {
-            *(name for name in made if not name.startswith("_")),
-            *(name for name in others if hasattr(home, name)),
-        }
-    )
-
-
-def _of_source(module: str, name: str) -> object:
-    """A function or a constant of the source, which may be None."""
-    source = source_name(module)
-    home = sys.modules["__main__"] if source == real_name("__main__") else _imported(source, module)
-    return getattr(home, name)
+def _offered(module: str) -> list[str]:
+    """The names that `from model_qten import *` takes, as from the stub: the declared classes."""
+    _imported(source_name(module), module)
+    return sorted(name for name in vars(sys.modules[module]).get(JOINED, ()) if not name.startswith("_"))
 
 
 def _imported(source: str, module: str) -> ModuleType:

@@ -7,7 +7,7 @@ by `version`, and `migrate` brings what an older version saved under the names o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ class DeclaredModule(ModuleBase, Functional):
 
     if TYPE_CHECKING:
         # pyright takes no ClassVar for the method of a protocol, and a descriptor for no method.
-        __call__: DeclaredCall = DeclaredCall()  # pyright: ignore[reportIncompatibleMethodOverride]
+        __call__: DeclaredCall[Self] = DeclaredCall()  # pyright: ignore[reportIncompatibleMethodOverride]
 
         def reset_parameters(self) -> None:
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""

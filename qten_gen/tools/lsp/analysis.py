@@ -15,7 +15,6 @@ from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project.cache import Cache, FreshRecord, load
 from ...project.config import ConfigError, config_of, source_paths
 from ...project.files import PathError, SourceTexts, discover
-from ...project.import_graph import Handlers
 from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
@@ -62,9 +61,8 @@ class Analysis:
             # A run remembers no fixes, so what it found is found again.
             known = load(root)
             self._known = known._replace(fresh={path: each for path, each in known.fresh.items() if not each.warnings})
-        state = self._state = project_state(files, root, config, self._open, parsed_source, self._unsaved, self._known)
-        readings = state.reader if isinstance(state.reader, Readings) else self._open(state)
-        readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
+        state = self._state = project_state(files, root, config, parsed_source, self._unsaved, self._known)
+        readings = self._open(state)
         outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
         existing = {path: read_output(path) for path in outputs}
         # The files that the last analysis does not answer for.

@@ -17,7 +17,7 @@ from torch.distributed.tensor import DTensor, Replicate, distribute_module, dist
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
 
-from qten_gen import Module, submodule
+from qten_gen import Module, param, submodule
 from tests.module.derived import compare_everywhere, derived
 from tests.module.torch_tools.gloo import WORLD, Check, main
 from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, rows, tower
@@ -166,7 +166,24 @@ def cached_values_while_sharded(folder: Path) -> None:
     compare_everywhere(module)
 
 
+class Tied(Module):
+    embed: nn.Embedding = submodule(nn.Embedding, 4, 4)
+    head: nn.Parameter = param(tie="embed.weight")
+
+
+def a_tie_that_is_sharded_apart_is_refused(folder: Path) -> None:
+    module = Tied()
+    fully_shard(module.embed)
+    try:
+        fully_shard(module)
+    except RuntimeError as error:
+        assert "Tied.head is tied to embed.weight, and fully_shard has one of the two alone" in str(error)
+    else:
+        raise AssertionError("not refused")
+
+
 CHECKS: Sequence[Check] = (
+    a_tie_that_is_sharded_apart_is_refused,
     distributed_data_parallel,
     fully_sharded,
     fully_sharded_in_lower_precision,

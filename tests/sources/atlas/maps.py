@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import torch
 from torch import Tensor, nn
@@ -137,7 +137,13 @@ class Reader(Module):
     layers: ModuleList[Layer] = submodule(Layer, "dim", repeat=2)
     last: Layer = submodule(Layer, "dim")
 
-    def forward(self, x: Tensor, *, scale: float = 1.0) -> Tensor:
+    @overload
+    def forward(self, x: Tensor, *, scale: float = 1.0) -> Tensor: ...
+    @overload
+    def forward(self, x: Map, *, scale: float = 1.0) -> Map: ...
+    @overload
+    def forward(self, x: str) -> list[Map]: ...
+    def forward(self, x: Any, *, scale: float = 1.0) -> Any:
         for layer in self.layers:
             x = layer(x, scale=scale)
         return self.last(x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
 import torch as th
 from torch import nn
@@ -10,6 +10,9 @@ from torch import nn
 import qten_gen as q
 from qten_gen import Module
 from qten_gen import TensorClass as Record
+
+if TYPE_CHECKING:
+    from .trucks import Truck
 
 Label = TypeVar("Label", bound=int | str)
 
@@ -41,7 +44,13 @@ class Gauge(Module):
     width: int
     gain: nn.Parameter = q.param("width", initializer=nn.init.ones_)
 
-    def forward(self, x: th.Tensor) -> th.Tensor:
+    @overload
+    def forward(self, x: th.Tensor) -> th.Tensor: ...
+    @overload
+    def forward(self, x: Truck) -> Wheel: ...
+    @overload
+    def forward(self, x: str, *, factor: int, **words: str) -> int: ...
+    def forward(self, x: Any, **_: Any) -> Any:
         """Scale."""
         return x * self.gain
 

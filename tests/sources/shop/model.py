@@ -1,5 +1,7 @@
 """A declaration of every kind, as a user writes it."""
 
+from typing import Any, overload
+
 import torch
 from torch import Tensor, nn
 
@@ -47,7 +49,11 @@ class Attention(Module):
         """Lower triangle of ones."""
         return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
 
-    def forward(self, x: Tensor) -> Tensor:
+    @overload
+    def forward(self, x: Tensor) -> Tensor: ...
+    @overload
+    def forward(self, x: Batch) -> Tensor: ...
+    def forward(self, x: Any) -> Tensor:
         """Normalise and project: `(..., dim)` to `(..., 3 * dim)`."""
         projected: Tensor = nn.functional.linear(self.norm(x), self.qkv)
         return projected

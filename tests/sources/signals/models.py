@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, overload
+
 from torch import Tensor, nn
 
 from qten_gen import Module, TensorClass, param
@@ -25,7 +28,15 @@ class Encoder(Module):
     width: int
     gain: nn.Parameter = param("width", initializer=nn.init.ones_)
 
-    def forward(self, x: Tensor, *, scale: float = 1.0) -> Tensor:
+    @overload
+    def forward(self, x: Tensor, *, scale: float = 1.0) -> Tensor: ...
+    @overload
+    def forward(self, x: Speech, *, language: str, hints: Sequence[str] = ()) -> dict[str, float]: ...
+    @overload
+    def forward(self, x: Sound, *, scale: float = 1.0) -> Sound: ...
+    @overload
+    def forward(self, x: str) -> int: ...
+    def forward(self, x: Any, *, scale: float = 1.0, **_: Any) -> Any:
         """Scale."""
         return x * self.gain * scale
 
@@ -38,6 +49,18 @@ class Deep(Encoder):
 
 class Loud(Encoder):
     """Inherits handlers, and replaces one."""
+
+    @overload
+    def forward(self, x: Tensor, *, scale: float = 1.0) -> Tensor: ...
+    @overload
+    def forward(self, x: Speech, *, language: str, hints: Sequence[str] = ()) -> dict[str, float]: ...
+    @overload
+    def forward(self, x: Sound, *, scale: float = 2.0) -> Speech: ...
+    @overload
+    def forward(self, x: str) -> int: ...
+    def forward(self, x: Any, **keywords: Any) -> Any:
+        """Scale as the parent does."""
+        return super().forward(x, **keywords)
 
 
 class Silent(Module):

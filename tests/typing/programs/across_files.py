@@ -2,9 +2,9 @@
 
 from typing import assert_type
 
-from fleet.parts_qten import Fixed, Gauge
-from fleet.parts_qten import Wheel as PartsWheel
-from fleet.trucks_qten import Convoy, Truck, Wheel, WheelDict
+from fleet.parts import Fixed, Gauge
+from fleet.parts import Wheel as PartsWheel
+from fleet.trucks import Convoy, Truck, Wheel, WheelDict
 from torch import Tensor
 
 

@@ -2,8 +2,8 @@
 
 from typing import assert_type
 
+from kinds.modules import Renamed
 from kinds.modules import Renamed as DeclaredRenamed
-from kinds.modules_qten import Renamed
 from torch import nn
 
 from qten_gen import Module, choice, field, submodule

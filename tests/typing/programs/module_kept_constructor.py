@@ -2,7 +2,7 @@
 
 from typing import assert_type
 
-from kinds import modules, modules_qten
+from kinds import modules
 from torch import nn
 
 from qten_gen import Module
@@ -19,8 +19,8 @@ Local(bias=nn.Parameter())  # E
 
 assert_type(modules.Kept(width=3).note, str)
 modules.Kept("3")  # E
-assert_type(modules_qten.Kept(3).width, int)
-modules_qten.Kept(3, note="x")  # E
+assert_type(modules.Kept(3).width, int)
+modules.Kept(3, note="x")  # E
 
 
 class Unknown(Module, inti=False):  # E pyright

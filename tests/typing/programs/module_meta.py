@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import assert_type
 
 import torch
+from kinds.modules import Layer, Tower
 from kinds.modules import Layer as DeclaredLayer
-from kinds.modules_qten import Layer, Tower
 from module_declared import Attention, Classic
 
 from qten_gen import CheckpointError, MaterializeReport

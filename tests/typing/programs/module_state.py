@@ -3,11 +3,10 @@
 from typing import Any, assert_type
 
 import torch
-from atlas.maps_qten import Layer as AtlasLayer
-from atlas.maps_qten import Reader
-from atlas.places_qten import Place
-from kinds import modules
-from kinds.modules_qten import Layer, Renamed, Sizes, Tower
+from atlas.maps import Layer as AtlasLayer
+from atlas.maps import Reader
+from atlas.places import Place
+from kinds.modules import Layer, Renamed, Sizes, Tower
 from torch import Tensor, nn
 
 from qten_gen import ModuleDict, ModuleList
@@ -32,5 +31,4 @@ assert_type(Renamed().hidden, int)
 atlas = Reader(Place(torch.zeros(2), batch_size=()))
 assert_type(atlas.get_submodule("layers.0"), nn.Module)
 assert_type(atlas.layers[0], AtlasLayer)
-declared: modules.Tower = tower
 print(tower.layers[0].typo)  # E

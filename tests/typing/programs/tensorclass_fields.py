@@ -4,10 +4,10 @@ from typing import assert_type
 
 import torch
 from jaxtyping import Float
+from kinds.tensorclasses import Layered, Listed, Lookup
 from kinds.tensorclasses import Layered as DeclaredLayered
 from kinds.tensorclasses import Listed as DeclaredListed
 from kinds.tensorclasses import Lookup as DeclaredLookup
-from kinds.tensorclasses_qten import Layered, Listed, Lookup
 from torch import Tensor
 
 from qten_gen import PerItem, TensorClass

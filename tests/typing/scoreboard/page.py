@@ -14,11 +14,11 @@ from tests.typing.generated_projects import PROJECTS, generate_projects
 
 from .programs import PRELUDES, Line, program
 from .reasons import reason
+from .rows import OURS
 
 MISSED = (
     "a misspelt keyword of `batch.replace`, whose keywords are any (a descriptor would know them, but gives pyrefly wrong types);"
-    " and an attribute of a layer of torch, which is Any without [library stubs](../library-stubs.md). What pyrefly"
-    " reports beside is a class with handlers that is passed to `submodule`: to pyrefly, it makes an object of its base."
+    " and an attribute of a layer of torch, which is Any without [library stubs](../library-stubs.md)."
 )
 RIGHT, WRONG = "\u2713", "\u2717"
 
@@ -64,8 +64,7 @@ def _heading(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Ite
     yield f"| what is checked | rows | {' | '.join(CHECKERS)} |"
     yield f"|---|--:|{'--:|' * len(CHECKERS)}"
     titles = {
-        "generated": "classes of the generated module",
-        "declared": "classes of the declaring module",
+        OURS: "declared classes",
         "nn.Module": "plain `nn.Module`",
         "tensordict": "`tensordict.TensorClass`",
         "jaxtyping": "dataclass with jaxtyping",
@@ -74,8 +73,7 @@ def _heading(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Ite
         counts = [sum(is_right(line, column, reports[name]) for line in lines) for name in CHECKERS]
         yield f"| {titles[column]} | {len(lines)} | {' | '.join(map(str, counts))} |"
     yield ""
-    yield "The generated module has the classes of the declaring module; it knows handlers too. Shapes that jaxtyping annotates"
-    yield "are the same type to every checker."
+    yield "Shapes that jaxtyping annotates are the same type to every checker."
     yield ""
 
 
@@ -116,7 +114,7 @@ def _rows(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Iterat
     yield f"|---|---|{'---|' * len(columns)}"
     by_row = {column: {id(line.row): line for line in lines} for column, lines in columns.items()}
     right = []
-    for line in columns["generated"]:
+    for line in columns[OURS]:
         cells = []
         for column in columns:
             found = by_row[column].get(id(line.row))
@@ -143,14 +141,11 @@ def _wrong(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Itera
     yield "## Rows that are not right, and why"
     yield ""
     rows: dict[str, list[str]] = {}
-    for column in ("generated", "declared"):
-        for line in columns[column]:
-            failed = [name for name in CHECKERS if not is_right(line, column, reports[name])]
-            where = "" if failed == list(CHECKERS) else f" in {' and '.join(failed)}"
-            if failed and not any(said.startswith(f"`{line.code}`") for said in rows.get(reason(line.code), [])):
-                rows.setdefault(reason(line.code), []).append(
-                    f"`{line.code}`{where}{'' if column == 'generated' else ', declared'}"
-                )
+    for line in columns[OURS]:
+        failed = [name for name in CHECKERS if not is_right(line, OURS, reports[name])]
+        where = "" if failed == list(CHECKERS) else f" in {' and '.join(failed)}"
+        if failed:
+            rows.setdefault(reason(line.code), []).append(f"`{line.code}`{where}")
     for why, expressions in rows.items():
         text = f"* {'; '.join(expressions)}: {why}."
         yield fill(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

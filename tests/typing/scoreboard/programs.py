@@ -20,7 +20,7 @@ rows = torch.ones(2, 4)
 """
 
 _OURS = """
-from {module} import Attention, Batch, Point
+from shop.model import Attention, Batch, Point
 
 point = Point(torch.ones(2, 2), torch.ones(2), batch_size=2)
 batch = Batch(x, point, batch_size=2)
@@ -28,7 +28,7 @@ attention = Attention(4)
 """
 
 PRELUDES = {
-    **{column: _OURS.format(module=module) for column, module in OURS.items()},
+    OURS: _OURS,
     "nn.Module": """
 class Plain(nn.Module):
     def __init__(self, dim: int, heads: int = 8) -> None:

@@ -10,21 +10,12 @@ _OTHER_LIBRARY = (
 )
 
 _KEY = "names in strings are any string to a checker, and what is read by one is Any: `batch.tokens` has the exact type"
-_HANDLERS = (
-    "no annotation says which handlers there are, so that this is an error; the stub of the generated module knows them"
-)
-
 REASONS: dict[str, str] = {
     "Batch.stack([batch, point])": (
         "ty lets `Self` of a class method be any class below the one that defines it:"
         " `class R: @classmethod def stack(cls, items: Sequence[Self])`, then `A.stack([A(), B()])`"
     ),
     "attention.norm.wieght": _OTHER_LIBRARY,
-    'torch.compile(attention, backend="eager")(rows)': (
-        "the `__call__` of a declaration is a descriptor. Where a module is passed as a function, pyright reads what the"
-        " descriptor itself takes"
-    ),
-    "attention(batch)": _HANDLERS,
     'attention.state_dict()["qkv"]': _KEY,
     'attention.get_submodule("norm")': _KEY,
     'attention.get_buffer("scael")': _KEY,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-OURS = {"generated": "shop.model_qten", "declared": "shop.model"}
-"""The module that each of our columns imports the classes from."""
+OURS = "declared"
+"""Our column."""
 
 PEERS = ("nn.Module", "tensordict", "jaxtyping")
 
@@ -65,8 +65,6 @@ ROWS = (
     Row("stack", "Batch.stack([batch, batch])", "Batch", _td("TdBatch.stack([td, td])"), _BATCH),
     Row("add a number", "batch.point + 1", "Point", _td("td.point + 1"), _POINT),
     Row("add objects", "batch.point + batch.point", "Point", _td("td.point + td.point"), _POINT),
-    Row("reduce", "batch.point.sum(0)", "Point", _td("td.point.sum(0)"), _POINT),
-    Row("reduce to a tensor", "batch.point.sum(reduce=True)", "Tensor", _td("td.point.sum(reduce=True)")),
     Row("replace", "batch.replace(tokens=x)", "Batch", _td("td.replace(tokens=x)"), _BATCH),
     Row("a property of the class", "batch.lengths", "Tensor"),
     Row("get a field", 'batch.get("tokens")', "Tensor", _td('td.get("tokens")')),

@@ -7,8 +7,7 @@ from typing import assert_type
 
 import torch
 
-from callbacks.model import MlpSettings, OptimizerSettings, Settings, describe
-from callbacks.model_qten import Example, Layer, Mlp, Prediction, Wide
+from callbacks.model import Example, Layer, Mlp, MlpSettings, OptimizerSettings, Prediction, Settings, Wide, describe
 from callbacks.training import Callback, Frozen, Trainer, build, timed
 
 

@@ -1,8 +1,7 @@
 """Mistakes with a trainer, its callbacks and its settings."""
 
 from callbacks.main import Printer, evaluate
-from callbacks.model import MlpSettings, OptimizerSettings, Settings
-from callbacks.model_qten import Example, Layer, Mlp, Wide
+from callbacks.model import Example, Layer, Mlp, MlpSettings, OptimizerSettings, Settings, Wide
 from callbacks.training import Trainer, build
 
 settings = Settings({"inputs": 3, "outputs": 2})

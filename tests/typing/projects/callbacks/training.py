@@ -10,8 +10,7 @@ from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, run
 import torch
 from torch import Tensor
 
-from callbacks.model import OptimizerSettings
-from callbacks.model_qten import Example, Prediction
+from callbacks.model import Example, OptimizerSettings, Prediction
 from qten_gen import Module
 
 P = ParamSpec("P")

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from detection.model import Label
-from detection.model_qten import Boxes, Detector, Image, Scored
+from detection.model import Boxes, Detector, Image, Label, Scored
 
 Metric: TypeAlias = Callable[[Boxes, Boxes], Tensor]
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from detection.main import Pack, collate
-from detection.model_qten import Boxes, Detector, Image, Scored
+from detection.model import Boxes, Detector, Image, Scored
 
 detector = Detector()
 image = Image(torch.rand(3, 8, 8), [])

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from notebook import model
-from notebook.model_qten import Flowers, Guess, Net, score
+from notebook.model import Flowers, Guess, Net, score
 from qten_gen import Module, TensorClass, buffer, submodule
 
 torch.manual_seed(0)

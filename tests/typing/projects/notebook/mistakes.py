@@ -2,7 +2,7 @@
 
 import torch
 
-from notebook.model_qten import Flowers, Guess, Net, score
+from notebook.model import Flowers, Guess, Net, score
 
 net = Net()
 data = Flowers.sample(4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, overload
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +56,11 @@ class Net(Module):
     down: nn.Linear = submodule(nn.Linear, "hidden", 3)
     scale: nn.Parameter = param(3, initializer=nn.init.ones_)
 
-    def forward(self, x: Tensor) -> Tensor:
+    @overload
+    def forward(self, x: Tensor) -> Tensor: ...
+    @overload
+    def forward(self, x: Flowers) -> Guess: ...
+    def forward(self, x: Any) -> Any:
         hidden: Tensor = self.drop(self.up(x)).relu()
         logits: Tensor = self.down(hidden)
         return logits * self.scale

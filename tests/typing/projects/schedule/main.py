@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from schedule import sched
-from schedule.sched_qten import DEFAULT, Plan, build, plans
+from schedule.sched import DEFAULT, Plan, build, plans
 
 
 def halve(x: Tensor) -> Tensor:

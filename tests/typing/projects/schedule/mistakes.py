@@ -2,7 +2,7 @@
 
 import torch
 
-from schedule.sched_qten import DEFAULT, Plan, build, plans
+from schedule.sched import DEFAULT, Plan, build, plans
 
 plan = plans()["short"]
 plan.phase = "warm"  # E

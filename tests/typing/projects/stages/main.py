@@ -8,7 +8,7 @@ import torch
 
 from qten_gen import TensorClass
 from stages import model
-from stages.model_qten import Colder, Kept, KeptLogits, Logits, Probabilities, Sharpen, Softmax, Stage
+from stages.model import Colder, Kept, KeptLogits, Logits, Probabilities, Sharpen, Softmax, Stage
 
 In = TypeVar("In", bound=TensorClass)
 Out = TypeVar("Out", bound=TensorClass)

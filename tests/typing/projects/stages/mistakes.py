@@ -3,7 +3,7 @@
 import torch
 
 from stages.main import certain, run, twice
-from stages.model_qten import Colder, Kept, KeptLogits, Logits, Probabilities, Sharpen, Softmax, Stage
+from stages.model import Colder, Kept, KeptLogits, Logits, Probabilities, Sharpen, Softmax, Stage
 
 given = Logits(torch.ones(1, 2), batch_size=1)
 certain(Sharpen(), given)  # E

@@ -1,0 +1,218 @@
+"""The rules about handlers: they have to be registered when they are needed, and `forward` has to say that there are some."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+
+from ..model import FileDecl, MethodSource, ModuleDecl, RegistrationDecl, SourceFile
+from ..model.diagnostics import Fix
+from ..model.dimensions import annotation_text
+from .rule_input import Problem, Project
+
+_OVERLOADS = ("typing.overload", "typing_extensions.overload")
+_ANY = "typing.Any"
+
+
+def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
+    """A handler is for a type that `forward` does not take, so type checkers refuse the call that runs it.
+
+    `module(x)` has the type of `forward`, and no checker sees which handlers are registered. Where `forward` lists what the
+    module takes in overloads, a call has its exact type everywhere; `forward` itself runs handlers too. The help writes the
+    overload that is missing.
+
+    The rule does not report a module without a `forward`, whose calls are Any, or a `forward` that takes Any.
+
+    Example:
+
+    -from qten_gen import Module, TensorClass
+    +from typing import Any, overload
+    +
+    +from qten_gen import Module, TensorClass
+     from torch import Tensor
+
+
+     class Batch(TensorClass):
+         tokens: Tensor
+
+
+     class Encoder(Module):
+    -    def forward(self, x: Tensor) -> Tensor:
+    +    @overload
+    +    def forward(self, x: Tensor) -> Tensor: ...
+    +    @overload
+    +    def forward(self, x: Batch) -> int: ...
+    +    def forward(self, x: Any) -> Any:
+             return x
+
+
+     @Encoder.register(Batch)
+    -                  ^^^^^
+     def encode(encoder: Encoder, batch: Batch) -> int:
+         return len(batch)
+    """
+    for handler in file.registrations:
+        owner, forward = _forward(handler.owner, project)
+        taken = [_members(method, owner, file) for method in forward]
+        if not forward or owner is None or any(_covers(names, handler.type.name, project) for names in taken):
+            continue
+        is_overloaded = any(name in _OVERLOADS for name in forward[-1].decorators)
+        missing = _overload(handler, forward[-1])
+        help = f"add `{missing}` to its overloads" if is_overloaded else f"give it overloads, one of them `{missing}`"
+        fix = None
+        if is_overloaded and owner.module == file.source.module:
+            fix = Fix(f"\n    @overload\n    {missing}", forward[-1].place, is_behind=True, is_sure=False)
+        name = owner.name if owner.qualified == handler.owner else f"{owner.name}, a base of {_last(handler.owner)},"
+        message = (
+            f"the forward of {name} does not take {handler.type.text}, so type checkers refuse the call of this handler"
+        )
+        yield Problem(message, handler.type.place, help, fix=fix)
+
+
+def _forward(qualified: str, project: Project) -> tuple[ModuleDecl | None, Sequence[MethodSource]]:
+    """The class that defines the `forward` of a Module, and its overloads or the one definition."""
+    found = project.declarations.get(qualified)
+    for each in (found, *(project.ancestors(found) if found is not None else ())):
+        own = [method for method in each.methods if method.name == "forward"] if isinstance(each, ModuleDecl) else []
+        if own and isinstance(each, ModuleDecl):
+            overloads = [method for method in own if any(name in _OVERLOADS for name in method.decorators)]
+            return each, overloads or own[-1:]
+    return None, ()
+
+
+def _members(method: MethodSource, owner: ModuleDecl | None, file: FileDecl) -> list[str]:
+    """The qualified names of the types that the first argument of a method may have; Any for what the text does not tell."""
+    tree = ast.parse(f"def f({method.signature.parameters}): ...").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    first = next(iter([*tree.args.posonlyargs, *tree.args.args]), None)
+    if first is None or first.annotation is None or owner is None:
+        return [_ANY]
+    return list(_of_annotation(first.annotation, owner.module, file))
+
+
+def _of_annotation(node: ast.expr, module: str, file: FileDecl) -> Iterator[str]:
+    """The qualified names of the members of an annotation: an array of jaxtyping is its tensor."""
+    match node:
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            yield from _of_annotation(left, module, file)
+            yield from _of_annotation(right, module, file)
+        case ast.Constant(value=None):
+            yield "None"
+        case ast.Constant(value=str(text)) if inner := annotation_text(text):
+            yield from _of_annotation(ast.parse(inner, mode="eval").body, module, file)
+        case ast.Subscript(value=head, slice=inside):
+            name = _meaning(ast.unparse(head), module, file)
+            if name.startswith(("jaxtyping.", "typing.Annotated")) and isinstance(inside, ast.Tuple):
+                yield from _of_annotation(inside.elts[0], module, file)
+            elif name in ("typing.Optional", "typing.Union"):
+                for item in inside.elts if isinstance(inside, ast.Tuple) else [inside]:
+                    yield from _of_annotation(item, module, file)
+            else:
+                yield name
+        case ast.Name() | ast.Attribute():
+            yield _meaning(ast.unparse(node), module, file)
+        case _:
+            yield _ANY
+
+
+def _meaning(name: str, module: str, file: FileDecl) -> str:
+    meant = file.meanings.get(f"{module}:{name}", name)
+    return f"builtins.{meant}" if "." not in meant and hasattr(builtins, meant) else meant
+
+
+def _covers(taken: Sequence[str], type: str, project: Project) -> bool:
+    """True if one of the types that are taken is a handler's, a base of it, or none that the text tells."""
+    known = [_is_known(name, project) for name in (*taken, type)]
+    return not all(known) or not {"builtins.object", *_lineage(type, project)}.isdisjoint(taken)
+
+
+def _is_known(name: str, project: Project) -> bool:
+    is_class = (
+        name in project.declarations or name in project.classes or hasattr(builtins, name.removeprefix("builtins."))
+    )
+    return name in ("None", "torch.Tensor") or is_class
+
+
+def _lineage(name: str, project: Project) -> Iterator[str]:
+    """A class and its bases, as far as the run and the builtins show."""
+    yield name
+    plain = getattr(builtins, name.removeprefix("builtins."), None)
+    if isinstance(plain, type):
+        yield from (f"builtins.{base.__name__}" for base in plain.__mro__)
+    declaration, source = project.declarations.get(name), project.classes.get(name)
+    bases = declaration.bases if declaration is not None else source.bases if source is not None else ()
+    for base in bases:
+        if base.name != name:
+            yield from _lineage(base.name, project)
+
+
+def _overload(handler: RegistrationDecl, forward: MethodSource) -> str:
+    """The overload of `forward` for a handler: the signature of the handler behind the module."""
+    tree = ast.parse(f"def f({handler.signature.parameters}): ...").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    given = tree.args
+    del (given.posonlyargs or given.args)[:1]
+    for first in [*given.posonlyargs, *given.args][:1]:
+        first.annotation = first.annotation or ast.Name(handler.type.text)
+    parameters = ast.unparse(given)
+    result = f" -> {handler.signature.result}" if handler.signature.result else ""
+    return f"def forward(self{', ' if parameters else ''}{parameters}){result}: ..."
+
+
+def _last(qualified: str) -> str:
+    return qualified.rpartition(".")[2]
+
+
+def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
+    """A handler is in a file that no other file imports.
+
+    In a program that does not import the file, the call runs `forward` or the handler of a base class, with an object that
+    it was not written for. Import the file in the `__init__.py`
+    of the package, for example.
+
+    The rule reports handlers in modules of a package that no other file of the project imports. It does not report the owner's
+    own file, an `__init__.py`, a file that contains `"__main__"`, or a file of tests. An import under `TYPE_CHECKING` counts as
+    an import. An import by a computed name is not seen. Without a `pyproject.toml`, nothing says where the project ends, and
+    the rule reports nothing.
+
+    Example:
+
+     # shop/__init__.py
+    +from . import handlers
+     from .encoder import Encoder
+
+     # shop/encoder.py
+     from qten_gen import Module
+
+
+     class Encoder(Module):
+         width: int
+
+
+     # shop/handlers.py
+     from .encoder import Encoder
+
+
+     @Encoder.register(str)
+    -                  ^^^
+     def encode_text(encoder: Encoder, text: str) -> int:
+         return len(text)
+    """
+    source = file.source
+    if source.path not in project.unimported or _needs_no_import(source):
+        return
+    seen = {declaration.qualified for declaration in file.declarations}
+    for found in file.registrations:
+        if found.owner not in seen:
+            seen.add(found.owner)
+            name, package = found.owner.rpartition(".")[2], source.module.rpartition(".")[0]
+            message = f"nothing imports {source.module}, so its handlers for {name} are not registered"
+            yield Problem(message, found.type.place, f"import it where {name} is used, or in {package}")
+
+
+def _needs_no_import(source: SourceFile) -> bool:
+    """True if a file is run as a program, or is imported without being named, as an `__init__.py` is."""
+    name = source.module.rpartition(".")[2]
+    is_test = name.startswith("test_") or name.endswith("_test") or name == "conftest"
+    return "." not in source.module or source.is_package or source.is_program or name == "__main__" or is_test
