@@ -29,7 +29,7 @@ from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .annotated_shapes import fits_alone
 from .per_item import effect_on_items, on_cpu, with_real_tensors
-from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked
+from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked, tensor_of
 from .tensor import Join, all_or_none
 
 A = TypeVar("A")
@@ -159,7 +159,11 @@ class RaggedStorage(Stored):
             ValueError: there are more rows or fewer.
         """
         before = self._rows
-        if isinstance(rows, Tensor) and isinstance(before, Tensor) and not (rows.dim() and len(rows) == len(before)):
+        if (
+            isinstance(rows, Tensor)
+            and isinstance(before, Tensor)
+            and not (rows.dim() and rows.size(0) == before.size(0))
+        ):
             raise ValueError(
                 f"{type(self).__name__}.rows: the lengths say that there are {len(before)} rows, which cannot become "
                 f"those of the shape {list(rows.shape)}"
@@ -200,7 +204,7 @@ class RaggedStorage(Stored):
             ends = [0, *accumulate([starts[at + 1] - starts[at] for at in order])]
             total = ends[-1]
             begins = [starts[at] - end for at, end in zip(order, ends, strict=False)]
-            shifts = torch.tensor(begins, dtype=torch.int64, device=sizes.device)
+            shifts = tensor_of(begins, sizes.device)
         numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
         return numbers + torch.arange(numbers.shape[0], device=sizes.device)
 
