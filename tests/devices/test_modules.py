@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from qten_gen import Module, buffer, is_fake, submodule, virtual
-from tests.module.torch_tools.pairs import Block, Pair, Rows, Tower, blocks, rows, state
+from tests.module.torch_tools.pairs import Block, Pair, blocks, rows, state
 
 GPU = "cuda:0"
 
@@ -117,18 +116,3 @@ def test_blocks_on_different_devices() -> None:
     assert second.weight.grad is not None and second.weight.grad.is_cuda
     assert not copy.deepcopy(second).cpu()(first(rows())).is_cuda
     assert second.weight.is_cuda
-
-
-def test_a_state_dict_loads_from_one_device_to_another() -> None:
-    there, here = Block(4, device=GPU), Block(4)
-    here.load_state_dict(there.state_dict())
-    assert where(state(here)) == {"cpu"}
-    here.load_state_dict(there.state_dict(), assign=True)
-    assert here.weight.is_cuda and here.noise.device.type == "cpu", "a buffer outside of the state dict stays"
-
-
-def test_a_handler_is_called_on_the_device() -> None:
-    batch = Rows(rows(), batch_size=[3]).to(GPU)
-    assert batch.x.is_cuda
-    call: Any = Tower(4).cuda()
-    assert call(batch).is_cuda

@@ -42,13 +42,9 @@ LONG_PAGES = [
     f"docs/{name}.md"
     for name in (
         "adopting",
-        "deferred",
         "distributed",
-        "fake-tensors",
         "large-models",
-        "materialize",
         "processes",
-        "sharded",
     )
 ]
 """Those that build large models, start several processes, or load torch for a dozen commands."""

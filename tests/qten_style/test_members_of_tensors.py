@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree
 
-from qten_gen import Device, FrozenDict, LabelledTensor, Module
+from qten_gen import FrozenDict, LabelledTensor, Module
 
 DIMS = ("row", "column")
 
@@ -154,7 +154,3 @@ READS: list[Callable[[Any], object]] = [
 @pytest.mark.parametrize("read", READS)
 def test_a_frozen_dict_is_read_as_a_dict(read: Callable[[Any], object]) -> None:
     assert answer(read, FrozenDict(a=1, b=2)) == answer(read, {"a": 1, "b": 2})
-
-
-def test_a_value_that_is_moved_goes_to_a_device() -> None:
-    assert labelled().to_device(Device("meta")).device == Device("meta")
