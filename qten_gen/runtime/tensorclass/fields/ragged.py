@@ -102,10 +102,8 @@ class RaggedStorage(Stored):
     ) -> Self:
         lengths = values[1]
         if isinstance(lengths, Tensor) and lengths.shape != batch_size:
-            raise ValueError(
-                f"{type(self).__name__}: its items are of batch size {list(lengths.shape)}, which cannot become "
-                f"{list(batch_size)}"
-            )
+            name, sizes = type(self).__name__, [*lengths.shape]
+            raise ValueError(f"{name}: its items are of batch size {sizes}, which cannot become {[*batch_size]}")
         return self._fill(values[0], lengths, batch_size, device)
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
@@ -253,10 +251,8 @@ def _refuse_mark(where: str, fn: object, argument: object, batch_size: Size) -> 
     what = effect_on_items(fn, argument, batch_size)
     if what is not None:
         said = "computed along dimensions" if what == "kept" else what
-        raise TypeError(
-            f"{where} is Ragged, and its items cannot be {said}; reduce the rows of each item with .reduce(...), or "
-            "compute with .rows"
-        )
+        advice = "reduce the rows of each item with .reduce(...), or compute with .rows"
+        raise TypeError(f"{where} is Ragged, and its items cannot be {said}; {advice}")
 
 
 def _both(self: Stored, name: str, left: R, right: R) -> tuple[Any, Any] | None:
