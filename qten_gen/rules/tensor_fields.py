@@ -53,9 +53,11 @@ def _problems(field: FieldDecl, bound: frozenset[str]) -> Iterator[tuple[str, st
         yield f"{error}", 'give the dimension a name, or set checks="off" on the class'
         return
     batch = [position for position, axis in enumerate(axes) if axis.kind is AxisKind.BATCH]
-    kind = "Unbatched" if field.unbatched else "Ragged" if field.kind is FieldKind.RAGGED else ""
-    if batch and kind:
-        yield f"it is {kind}, so *batch is not part of its shape", "remove *batch"
+    if batch and (field.unbatched or field.kind is FieldKind.RAGGED):
+        yield (
+            f"it is {'Unbatched' if field.unbatched else 'Ragged'}, so *batch is not part of its shape",
+            "remove *batch",
+        )
     elif batch and batch != [0]:
         yield "*batch is not its first dimension", "put *batch first: the shape starts with the batch size"
     for axis in axes:
