@@ -151,6 +151,65 @@ def _registered(statement: ast.stmt, owner: str, cls: PlainClass) -> str | None:
     return next((name for target in statement.targets if (name := attribute_of(target, owner)) is not None), None)
 
 
+def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
+    """A module registers a buffer that is in no state dict, and no method can make it again.
+
+    A trainer makes the model on meta, calls `to_empty` and loads a checkpoint: then the buffer holds what was in the memory
+    before, and nothing reports it. `qten-gen check` reports a buffer that only the constructor writes. In a declared Module,
+    `buffer(..., persistent=False, value=...)` is made again whatever a trainer does.
+
+    Example:
+
+     import torch
+     from torch import nn
+
+
+     class Rotary(nn.Module):
+         def __init__(self, dim: int) -> None:
+             super().__init__()
+    -        self.register_buffer("inv_freq", 1.0 / 1e4 ** (torch.arange(0, dim, 2) / dim), persistent=False)
+    -                             ^^^^^^^^^^
+    +        self.dim = dim
+    +        self.register_buffer("inv_freq", torch.empty(dim // 2), persistent=False)
+    +        self.reset_parameters()
+    +
+    +    def reset_parameters(self) -> None:
+    +        self.inv_freq.copy_(1.0 / 1e4 ** (torch.arange(0, self.dim, 2) / self.dim))
+    """
+    family = [cls, *cls.ancestors, *cls.descendants]
+    init = next((method for method in cls.methods if method.name == "__init__"), None)
+    if init is None or not cls.is_whole or any(_sets_any(each.node) for each in family):
+        return
+    rest = [method for each in family for method in each.methods if method.name not in ("__init__", "forward")]
+    made = {name for method in rest for node in ast.walk(method) for name in _made(node, owner_of(method))}
+    for node in own_nodes(init, owner_of(init)):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(str(name)) as first, value, *more]
+            ):
+                given = [*more, *(each.value for each in node.keywords if each.arg == "persistent")]
+                is_saved = not any(isinstance(each, ast.Constant) and each.value is False for each in given)
+                if is_saved or name in made or (isinstance(value, ast.Constant) and value.value is None):
+                    continue
+                message = (
+                    f"{name} is in no state dict, and only the constructor makes it: after to_empty() it is garbage"
+                )
+                yield Finding(first, message, "fill it in reset_parameters(), which the constructor calls")
+
+
+def _made(node: ast.AST, owner: str) -> Iterator[str | None]:
+    """The attributes that a node may give other values: by an assignment, a method in place, or a call that gets them."""
+    match node:
+        case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+            yield attribute_of(node.value if isinstance(node, ast.Subscript) else node, owner)
+        case ast.Call(func=ast.Attribute(value=held, attr=name), args=args):
+            yield attribute_of(held, owner) if name.endswith("_") else None
+            yield from (attribute_of(each, owner) for each in args)
+            yield from (each.value for each in args if isinstance(each, ast.Constant) and isinstance(each.value, str))
+        case ast.Attribute(attr="data"):
+            yield attribute_of(node.value, owner)
+
+
 _PRIVATE = frozenset(
     """
     _apply _backward_hooks _backward_pre_hooks _buffers _call_impl _compiled_call_impl _forward_hooks

@@ -14,7 +14,7 @@ ROOMS = {
     "run|project|generate": 4_400,
     "read|link|model|common": 7_620,
     "reflection": 950,
-    "rules": 5_130,
+    "rules": 5_195,
     "emit|report|building": 3_100,
     "runtime/declaring": 3_420,
     "runtime/module": 3_330,

@@ -56,11 +56,11 @@ class _Held(NamedTuple):
 
 
 def _memory(tensor: Tensor) -> object:
-    """A value that is equal for two names of one tensor. Fake tensors have no address, but a storage."""
+    """A value that is equal for two names of one tensor. Fake tensors and DTensors have no address."""
     try:
         return tensor.data_ptr(), tensor.device
     except RuntimeError:
-        return int(tensor.untyped_storage()._cdata)
+        return tensor.untyped_storage()._cdata, tensor.storage_offset()
 
 
 def _dtype(tensor: Tensor) -> str:

@@ -69,7 +69,7 @@ def restore_ties(module: ModuleBase) -> None:
     """Let both names of each tie of a module itself be one Parameter, where somebody has replaced one of them.
 
     Raises:
-        RuntimeError: `fully_shard` has one of the two alone, or the parameter that the declaration names is gone.
+        RuntimeError: `fully_shard` has one of the two alone.
     """
     parameters, known = module._parameters, vars(module).setdefault(TIES, {})
     for name, path in module._tied.items():
@@ -89,11 +89,6 @@ def restore_ties(module: ModuleBase) -> None:
             own = parameters[name] = holder._parameters[leaf] = _newer(own, other, known.get(name, known.get(path)))
             if isinstance(holder, ModuleBase) and leaf in holder._tied:
                 restore_ties(holder)
-        elif leaf not in holder._parameters and _moved(module, own) is None:
-            raise RuntimeError(
-                f"{type(module).__name__}.{name} is tied to {path}, which is not there any more, and nothing in the module has"
-                f" its parameter; assign the one that is to be tied: module.{name} = module.{path.rpartition('.')[0]}..."
-            )
         known[name] = id(own)
 
 
@@ -139,9 +134,22 @@ class TiedModule(ModuleBase):
     def named_modules(
         self, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, nn.Module]]:
-        """`nn.Module.named_modules`, by which parameters are enumerated too, of any module around this one."""
+        """`nn.Module.named_modules`, by which parameters are enumerated too, of any module around this one.
+
+        Raises:
+            RuntimeError: the parameter that a declared tie names is gone.
+        """
         if not is_dynamo_compiling():
             restore_ties(self)
+            for name, path in self._tied.items():
+                own, (holder, leaf) = self._parameters.get(name), _holder(self, path)
+                if own is None or holder is None or leaf in holder._parameters:
+                    continue
+                if _moved(self, own) is None:
+                    raise RuntimeError(
+                        f"{type(self).__name__}.{name} is tied to {path}, which is not there any more, and nothing in the module"
+                        f" has its parameter; assign the one that is to be tied to module.{name}"
+                    )
         yield from super().named_modules(memo, prefix, remove_duplicate)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:

@@ -52,7 +52,7 @@ functions: Any = torch
 CHECKPOINTED: dict[str, Callable[[Flat, Tensor], Any]] = {
     "by position": lambda value, weight: again(lambda one, by: functions.sin(one * by).x, value, weight),
     "by keyword": lambda value, weight: again(lambda by, x: functions.sin(x * by).x, weight, x=value),
-    "in a dict": lambda value, weight: again(lambda one, by: (one["z"] * by).sin().x, {"z": value}, weight),
+    "in a dict": lambda value, weight: again(lambda one, by: functions.sin(one["z"] * by).x, {"z": value}, weight),
     "in a closure": lambda value, weight: again(lambda by: functions.sin(value * by).x, weight),
     "as the result": lambda value, weight: again(lambda one, by: (one[1:] * by, 3), value, weight)[0].x,
     "with options": lambda value, weight: again(

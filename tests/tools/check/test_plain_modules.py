@@ -219,3 +219,22 @@ def test_a_module_is_found_whatever_way_leads_to_its_base(name: str, files: dict
     origins = {path: Origin("", path.removesuffix(".py")) for path in data}
     checked = check(Sources.of(data, origins, origins))
     assert [(item.path, item.code) for item in checked.findings] == [("net.py", "QG323")]
+
+
+MADE = {
+    "": [("QG505", 3)],
+    "def forward(self, x):\n    return x * self.table\n": [("QG505", 3)],
+    "def reset_parameters(self):\n    self.table.copy_(torch.ones(2))\n": [],
+    "def init_weights(self):\n    torch.nn.init.ones_(self.table)\n": [],
+    "def grow(self):\n    self.table = torch.ones(4)\n": [],
+    "def grow(self):\n    self.table[0] = 1\n": [],
+    "def grow(self):\n    self.register_buffer('table', torch.ones(4), persistent=False)\n": [],
+}
+
+
+@pytest.mark.parametrize("method", MADE)
+def test_a_buffer_that_is_in_no_state_dict_and_that_only_the_constructor_makes(method: str) -> None:
+    body = "def __init__(self):\n    super().__init__()\n    self.register_buffer('table', torch.ones(2){})\n{}"
+    assert codes(body.format(", persistent=False", method)) == MADE[method]
+    assert codes(body.format("", method)) == codes(body.format(", True", method)) == []
+    assert codes(body.format(", False", method)) == MADE[method]
