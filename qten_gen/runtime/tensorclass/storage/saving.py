@@ -25,16 +25,15 @@ from typing import Final, NamedTuple, TypeVar
 import torch
 from torch import Size, Tensor, nn
 
-from ....common.naming import storage
 from ..core.contents import contents
 from ..core.error_text import abridged, label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
+from ..torch_tools.packing import DTYPES, with_tensors
 from . import files
 from .json_values import encode
 from .metadata import (
-    DTYPES,
     METADATA,
     SECTION,
     Entry,
@@ -79,8 +78,6 @@ class Placed(NamedTuple):
     tensor: Tensor
     entry: TensorEntry
     path: str
-    is_structure: bool = False
-    """True if it says where the rows of others belong, which `_map` and `memmap_like` leave as it is."""
 
     def is_there(self) -> bool:
         """True if the tensor is that file already, which holds only as long as nobody else saves to the folder."""
@@ -103,6 +100,8 @@ class Description:
         self.options = options
         self.token = os.urandom(4).hex()
         self.placed: list[Placed] = []
+        self.structure: set[int] = set()
+        """The places of tensors that say where the rows of others belong; files of zeros have them too."""
         self.level = self._object(value, folder)
 
     def _object(self, value: Stored, folder: str) -> Level:
@@ -117,8 +116,8 @@ class Description:
             else:
                 size = Size() if key in value._unbatched else value._batch_size
                 entries[key] = self._entry(item, where, size, key, folder)
-            if key in value.__structure__:
-                self.placed[-1] = self.placed[-1]._replace(is_structure=True)
+            if key in value.__structure__ and not item.is_meta:
+                self.structure.add(id(entries[key]))
         _refuse_like_names(entries, type(value).__name__)
         return Level("class", tuple(value._batch_size), value._names, entries)
 
@@ -212,24 +211,10 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         work.run([item for item in moved if item.entry.size])
         mapped = [
             stay[path] if path in stay else files.map_tensor(path, entry.dtype, entry.shape, path)
-            for _, entry, path, _ in made.placed
+            for _, entry, path in made.placed
         ]
-    tensors = iter([tensor for tensor, item in zip(mapped, made.placed, strict=True) if not item.is_structure])
-    structure = [tensor for tensor, item in zip(mapped, made.placed, strict=True) if item.is_structure]
-    result = self._map_with(lambda leaf, _: next(tensors), None, torch.device("cpu"))
-    result._names = self._names
-    for (holder, name), tensor in zip(_structure(result) if structure else (), structure, strict=True):
-        setattr(holder, storage(name), tensor)
-    return result
-
-
-def _structure(value: Stored) -> Iterator[tuple[Stored, str]]:
-    """The objects with a field of `__structure__`, and its name, in the order of a `Description`."""
-    for name, item in contents(value).items():
-        if name in value.__structure__:
-            yield value, name
-        elif isinstance(item, Stored) and name in value._nested:
-            yield from _structure(item)
+    tensors = iter(mapped)
+    return with_tensors(self, lambda _: next(tensors), torch.device("cpu"))
 
 
 class _Save:
@@ -237,7 +222,7 @@ class _Save:
 
     def __init__(self, folder: str, made: Description) -> None:
         self.folder, self.options, self.token = folder, made.options, made.token
-        self.level = made.level
+        self.level, self.structure = made.level, made.structure
         self.levels = list(_levels(made.level, folder))
         """Every level with its folder, an owner before what is in it."""
         before = set[str]()
@@ -281,7 +266,7 @@ class _Save:
 
         def write(item: Placed) -> None:
             path = f"{self.folder}{os.sep}{item.entry.pending}"
-            is_empty = self.options.like and (not item.is_structure or item.tensor.is_meta)
+            is_empty = self.options.like and id(item.entry) not in self.structure
             files.write_new(path, item.entry.size if is_empty else item.tensor.detach())
 
         with ThreadPoolExecutor(max(self.options.threads, 1)) as pool:
