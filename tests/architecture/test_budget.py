@@ -21,7 +21,7 @@ ROOMS = {
     "runtime/qten_style|runtime": 2_015,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_740,
     "runtime/tensorclass/(methods|operations)": 4_600,
-    "runtime/tensorclass/storage": 2_135,
+    "runtime/tensorclass/storage": 2_140,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_730,
     "large_models": 3_815,
     "tools/adopt": 3_000,

@@ -100,8 +100,7 @@ class Description:
         self.options = options
         self.token = os.urandom(4).hex()
         self.placed: list[Placed] = []
-        self.structure: set[int] = set()
-        """The places of tensors that say where the rows of others belong; files of zeros have them too."""
+        self.structure = set[int]()  # entries that say where the rows of others belong: files of zeros have them too
         self.level = self._object(value, folder)
 
     def _object(self, value: Stored, folder: str) -> Level:
@@ -266,8 +265,8 @@ class _Save:
 
         def write(item: Placed) -> None:
             path = f"{self.folder}{os.sep}{item.entry.pending}"
-            is_empty = self.options.like and id(item.entry) not in self.structure
-            files.write_new(path, item.entry.size if is_empty else item.tensor.detach())
+            is_kept = not self.options.like or id(item.entry) in self.structure
+            files.write_new(path, item.tensor.detach() if is_kept else item.entry.size)
 
         with ThreadPoolExecutor(max(self.options.threads, 1)) as pool:
             list((pool.map if self.options.threads > 0 else map)(write, fresh))
