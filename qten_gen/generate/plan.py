@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
+from ..common.progress import counted
 from ..common.records import field, record
 from ..link.lookups import widest
 from ..model import FileDecl
@@ -82,7 +83,8 @@ def plan(
     known_readings = readings or Readings(sources, known)
     examinations: dict[View, Examination] = {}
     plans: dict[str, _FilePlan] = {}
-    for path in sorted(wanted & known.relevant):  # sorted, so that messages do not depend on the order of a set
+    # Sorted, so that messages do not depend on the order of a set.
+    for path in counted(sorted(wanted & known.relevant), "generating"):
         view = known.view(path)
         if view not in examinations:
             examinations[view] = Examination(known_readings, path)

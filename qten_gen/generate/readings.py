@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ..common.header import digest
@@ -54,15 +53,15 @@ class Readings:
     Args:
         sources: The bytes of all files by path.
         graph: The files and their imports.
-        parsed: Files that have been parsed before, as they are in the cache.
+        parsed: Files that have been parsed before, as they are in the cache; None where nothing will be saved there.
     """
 
     def __init__(
-        self, sources: Mapping[str, bytes], graph: SourceGraph, parsed: Mapping[str, bytes] = MappingProxyType({})
+        self, sources: Mapping[str, bytes], graph: SourceGraph, parsed: Mapping[str, bytes] | None = None
     ) -> None:
         self.sources = sources
         self.graph = graph
-        self.parsed = dict(parsed)
+        self.parsed = dict(parsed or {})
         """The files that are parsed, as they go into the cache."""
         self.problems: dict[str, tuple[Diagnostic, ...]] = {}
         """Why files cannot be read."""
@@ -74,6 +73,7 @@ class Readings:
         self._readings: dict[str, Parsed] = {}
         self._programs: dict[View, Program] = {}
         self._heads = graph.heads
+        self._is_saved = parsed is not None
 
     def program(self, path: str) -> Program:
         """The files as a program sees them that is imported from the same folder as a file."""
@@ -139,7 +139,7 @@ class Readings:
     def _parsed(self, path: str) -> Parsed:
         asked = Asked()
         found = Parsed(self._read(path, ImportContext(asked)) or self._empty(path), frozenset(asked.names))
-        if path not in self.unread:
+        if self._is_saved and path not in self.unread:
             with suppress(TypeError, RecursionError):
                 self.parsed[path] = encoded(found)
         return found

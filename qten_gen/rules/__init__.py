@@ -87,6 +87,7 @@ _RULES = (
     Rule(Kind("QG404", "uncovered-handler", "warning"), check_file=handlers.uncovered_handler),
     Rule(Kind("QG501", "missing-super-init", "warning"), check_plain=plain_modules.missing_super_init),
     Rule(Kind("QG502", "undefined-attribute", "warning"), check_plain=plain_modules.undefined_attribute),
+    Rule(Kind("QG505", "lost-buffer", "warning"), check_plain=plain_modules.lost_buffer),
     *files.RAISED_ELSEWHERE,
 )
 

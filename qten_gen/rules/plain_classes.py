@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from ..common.records import field, record
@@ -55,18 +56,39 @@ def owner_of(method: Function) -> str:
     return "" if not parameters or decorators & {"staticmethod", "classmethod"} else parameters[0].arg
 
 
-def own_nodes(method: Function, owner: str) -> Iterator[ast.AST]:
+_OF_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "kind"})
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one, without contexts and operators, which are half of those that `ast` has."""
+    for name in node._fields if node.__class__ is not ast.Constant else ():
+        value = getattr(node, name, None) if name not in _OF_NO_NODES else None
+        if value.__class__ is list:
+            yield from (each for each in value if isinstance(each, ast.AST))
+        elif isinstance(value, ast.AST):
+            yield value
+
+
+@cache
+def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """The nodes of a tree, without contexts and operators."""
+    found = [tree]
+    for node in found:  # which grows
+        found += _children(node)
+    return tuple(found)
+
+
+@cache
+def own_nodes(method: Function, owner: str) -> tuple[ast.AST, ...]:
     """The nodes of a method in which the name of its object means the object."""
-    waiting: list[ast.AST] = list(method.body)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, ast.Lambda | Function) and owner in {
-            each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)
-        }:
-            continue
-        if not isinstance(node, ast.ClassDef):
-            waiting += ast.iter_child_nodes(node)
+    found: list[ast.AST] = list(method.body)
+    for node in found:
+        arguments = nodes_of(node.args) if isinstance(node, ast.Lambda | Function) else ()
+        if not isinstance(node, ast.ClassDef) and not any(
+            isinstance(each, ast.arg) and each.arg == owner for each in arguments
+        ):
+            found += _children(node)
+    return tuple(found)
 
 
 def attribute_of(node: ast.AST, owner: str) -> str | None:

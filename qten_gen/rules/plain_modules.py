@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from ..common.suggestions import did_you_mean
 from .field_names import MODULE
-from .plain_classes import Finding, Function, PlainClass, attribute_of, own_nodes, owner_of
+from .plain_classes import Finding, PlainClass, attribute_of, nodes_of, own_nodes, owner_of
 
 _CACHES = ("functools.lru_cache", "functools.cache")
 
@@ -110,9 +111,9 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
              self.up = nn.Linear(dim, dim)
     """
     init = next((method for method in cls.methods if method.name == "__init__"), None)
-    if init is None or init.decorator_list or cls.node.decorator_list or _only_raises(init):
+    if init is None or init.decorator_list or cls.node.decorator_list or isinstance(init.body[-1], ast.Raise):
         return
-    if not any(_constructs(node) for node in ast.walk(cls.node)):
+    if not any(_constructs(node) for node in nodes_of(cls.node)):
         if _is_mixin(cls):
             return
         help = "begin the constructor with super().__init__()"
@@ -140,10 +141,6 @@ def _constructs(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("__init__", "__setstate__", "__dict__")
 
 
-def _only_raises(init: Function) -> bool:
-    return isinstance(init.body[-1], ast.Raise)
-
-
 def _registered(statement: ast.stmt, owner: str, cls: PlainClass) -> str | None:
     """The attribute that a statement registers a layer or a parameter under."""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
@@ -152,6 +149,65 @@ def _registered(statement: ast.stmt, owner: str, cls: PlainClass) -> str | None:
     if not cls.is_module(made) and made not in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
         return None
     return next((name for target in statement.targets if (name := attribute_of(target, owner)) is not None), None)
+
+
+def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
+    """A module registers a buffer that is in no state dict, and no method can make it again.
+
+    A trainer makes the model on meta, calls `to_empty` and loads a checkpoint: then the buffer holds what was in the memory
+    before, and nothing reports it. `qten-gen check` reports a buffer that only the constructor writes. In a declared Module,
+    `buffer(..., persistent=False, value=...)` is made again whatever a trainer does.
+
+    Example:
+
+     import torch
+     from torch import nn
+
+
+     class Rotary(nn.Module):
+         def __init__(self, dim: int) -> None:
+             super().__init__()
+    -        self.register_buffer("inv_freq", 1.0 / 1e4 ** (torch.arange(0, dim, 2) / dim), persistent=False)
+    -                             ^^^^^^^^^^
+    +        self.dim = dim
+    +        self.register_buffer("inv_freq", torch.empty(dim // 2), persistent=False)
+    +        self.reset_parameters()
+    +
+    +    def reset_parameters(self) -> None:
+    +        self.inv_freq.copy_(1.0 / 1e4 ** (torch.arange(0, self.dim, 2) / self.dim))
+    """
+    family = [cls, *cls.ancestors, *cls.descendants]
+    init = next((method for method in cls.methods if method.name == "__init__"), None)
+    if init is None or not cls.is_whole or any(_sets_any(each.node) for each in family):
+        return
+    rest = [method for each in family for method in each.methods if method.name not in ("__init__", "forward")]
+    made = {name for method in rest for node in ast.walk(method) for name in _made(node, owner_of(method))}
+    for node in own_nodes(init, owner_of(init)):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(str(name)) as first, value, *more]
+            ):
+                given = [*more, *(each.value for each in node.keywords if each.arg == "persistent")]
+                is_saved = not any(isinstance(each, ast.Constant) and each.value is False for each in given)
+                if is_saved or name in made or (isinstance(value, ast.Constant) and value.value is None):
+                    continue
+                message = (
+                    f"{name} is in no state dict, and only the constructor makes it: after to_empty() it is garbage"
+                )
+                yield Finding(first, message, "fill it in reset_parameters(), which the constructor calls")
+
+
+def _made(node: ast.AST, owner: str) -> Iterator[str | None]:
+    """The attributes that a node may give other values: by an assignment, a method in place, or a call that gets them."""
+    match node:
+        case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+            yield attribute_of(node.value if isinstance(node, ast.Subscript) else node, owner)
+        case ast.Call(func=ast.Attribute(value=held, attr=name), args=args):
+            yield attribute_of(held, owner) if name.endswith("_") else None
+            yield from (attribute_of(each, owner) for each in args)
+            yield from (each.value for each in args if isinstance(each, ast.Constant) and isinstance(each.value, str))
+        case ast.Attribute(attr="data"):
+            yield attribute_of(node.value, owner)
 
 
 _PRIVATE = frozenset(
@@ -178,6 +234,7 @@ _OF_LIBRARIES = frozenset(
 _OPEN_ENDED = ("__getattr__", "__getattribute__", "__setattr__")
 
 _SETS_ANY = ("setattr", "vars", "locals", "exec")
+_REGISTERS = ("register_buffer", "register_parameter", "add_module", "register_module")
 
 _IS_A_BASE = r"base|mixin|abstract|interface|template"
 """In the name of a class whose subclasses, in other projects, define what it uses."""
@@ -210,15 +267,15 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
     family = [cls, *cls.ancestors, *cls.descendants]
     if not cls.is_whole or not all(each.is_whole for each in cls.descendants):
         return
-    if any(_sets_any(each) for each in family) or _is_meant_as_base(cls):
+    if any(_sets_any(each.node) for each in family) or _is_meant_as_base(cls):
         return
-    known = {*MODULE, *_PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each))}
+    known = {*MODULE, *_PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each.node))}
     seen: set[str] = set()
     for method in cls.methods:
         owner = owner_of(method)
-        if not owner:
-            continue
-        for node in sorted(_reads(method, owner), key=lambda node: (node.lineno, node.col_offset)):
+        attributes = [node for node in own_nodes(method, owner) if isinstance(node, ast.Attribute)] if owner else []
+        reads = [node for node in attributes if isinstance(node.ctx, ast.Load) and attribute_of(node, owner)]
+        for node in sorted(reads, key=lambda node: (node.lineno, node.col_offset)):
             if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
                 continue
             seen.add(node.attr)
@@ -228,31 +285,29 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
             yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
 
 
-def _reads(method: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iterator[ast.Attribute]:
-    for node in own_nodes(method, owner):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and attribute_of(node, owner) is not None:
-            yield node
-
-
-def _defined(cls: PlainClass) -> Iterator[str]:
+@cache
+def _defined(cls: ast.ClassDef) -> frozenset[str]:
     """The attributes that a class statement gives its objects, as far as it spells them out."""
-    for node in ast.walk(cls.node):
+    found: set[str] = set()
+    for node in nodes_of(cls):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
+                found.add(name)
             case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) | ast.Name(id=name, ctx=ast.Store()):
-                yield name
+                found.add(name)
             case ast.Constant(value=str(name)) if name.isidentifier():
-                yield name  # register_buffer("mask", ...), hasattr(self, "mask")
+                found.add(name)  # register_buffer("mask", ...), hasattr(self, "mask")
             case ast.alias(name=name, asname=other):
-                yield other or name
+                found.add(other or name)
+    return frozenset(found)
 
 
-def _sets_any(cls: PlainClass) -> bool:
+@cache
+def _sets_any(cls: ast.ClassDef) -> bool:
     """True if objects may have attributes whose names the text does not show."""
-    if cls.node.decorator_list or cls.node.keywords:
+    if cls.decorator_list or cls.keywords:
         return True
-    for node in ast.walk(cls.node):
+    for node in nodes_of(cls):
         match node:
             case ast.FunctionDef(name=name) if name in _OPEN_ENDED:
                 return True
@@ -262,20 +317,13 @@ def _sets_any(cls: PlainClass) -> bool:
                 continue
             case ast.Call(func=ast.Name(id=name)) if name in _SETS_ANY:
                 return True
-            case ast.Call(func=ast.Attribute(attr=name), args=[first, *_]) if name.startswith(
-                ("register_", "add_module")
-            ):
-                if not isinstance(first, ast.Constant) and name in (
-                    "register_buffer",
-                    "register_parameter",
-                    "add_module",
-                    "register_module",
-                ):
+            case ast.Call(func=ast.Attribute(attr=name), args=[first, *_]) if name in _REGISTERS:
+                if not isinstance(first, ast.Constant):
                     return True
     return False
 
 
 def _is_meant_as_base(cls: PlainClass) -> bool:
     return re.search(_IS_A_BASE, cls.node.name, re.IGNORECASE) is not None or any(
-        isinstance(node, ast.Raise) and "NotImplemented" in ast.unparse(node) for node in ast.walk(cls.node)
+        isinstance(node, ast.Raise) and "NotImplemented" in ast.unparse(node) for node in nodes_of(cls.node)
     )

@@ -38,7 +38,7 @@ ROOMS = {
     "tools/inspect": {"common", "project", "report", "runtime", "large_models"},
     "tools/lock": {"common", "model", "project", "runtime", "tools/inspect"},
     "tools/adopt": {"common", "model", "read", "link", "rules", "generate", "project"},
-    "tools/check": {"model", "link", "read", "rules", "project", "generate", "tools/adopt"},
+    "tools/check": {"common", "model", "link", "read", "rules", "project", "generate", "tools/adopt"},
     "tools/lsp": {"common", "model", "read", "rules", "project", "generate"},
     "cli": {
         "common",

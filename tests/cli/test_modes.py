@@ -1,10 +1,13 @@
 """Runs that write nothing, and how much a run says."""
 
+import io
 import json
 import re
+import sys
 
 import pytest
 
+from qten_gen.common import progress
 from tests.command import BATCH, BROKEN, Command
 
 
@@ -146,3 +149,31 @@ def test_warnings_do_not_fail_a_run_and_are_repeated_by_the_next(qten_gen: Comma
     second = qten_gen("src")
     assert (second.status, second.summary) == (0, "2 files up to date; 1 warning")
     assert first.out.splitlines()[:-1] == second.out.splitlines()[:-1]
+
+
+NET = "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((".",), ("generating: 0 of 2 files",)),
+        (("check", "."), ("reading: 0 of 1 files", "checking: 0 of 1 files")),
+        (("adopt", "."), ("reading: 0 of 3 files", "adopting: 1 of 3 files")),
+    ],
+)
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_long_work_says_on_a_terminal_how_far_it_is(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: tuple[str, ...], is_terminal: bool
+) -> None:
+    qten_gen.write("a.py", BATCH)
+    qten_gen.write("b.py", BATCH)
+    qten_gen.write("net.py", NET)
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "_PATIENCE", -1)
+    monkeypatch.setattr(progress, "_INTERVAL", -1)
+    qten_gen(*arguments)
+    assert all((text in stream.getvalue()) is is_terminal for text in said), stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K") is is_terminal and (is_terminal or not stream.getvalue())

@@ -1,4 +1,4 @@
-"""Twelve edits to a decoder: what each changes in its lock, and whether a strict load of an old checkpoint says anything."""
+"""Twelve edits to a decoder, and what each changes in its lock."""
 
 from __future__ import annotations
 
@@ -38,8 +38,6 @@ class Edit(NamedTuple):
     new: str
     found: list[str]
     """What the lock says, layers folded."""
-    is_reported: bool
-    """Whether `load_state_dict(strict=True)` of an old checkpoint raises."""
     needs_version: bool = True
 
 
@@ -53,36 +51,31 @@ EDITS = {
             "renamed     blocks.{0-1}.qkv.weight -> blocks.{0-1}.in_proj.weight",
             "renamed     blocks.{0-1}.qkv.bias -> blocks.{0-1}.in_proj.bias",
         ],
-        True,
     ),
     "a parameter gets another shape": Edit(
         'position: nn.Parameter = param(10, "width"',
         'position: nn.Parameter = param(12, "width"',
         ["reshaped    position: [10, 8] -> [12, 8]"],
-        True,
     ),
     "a tie is cut": Edit(
         HEAD,
         'head: nn.Parameter = param(10, "width", initializer=nn.init.normal_)',
         ["untied      head: embedding"],
-        False,
     ),
     "a tie is made": Edit(
         'position: nn.Parameter = param(10, "width", initializer=nn.init.normal_)',
         'position: nn.Parameter = param(tie="embedding")',
         ["tied        position: embedding"],
-        True,
     ),
     "a tie leads elsewhere": Edit(
-        HEAD, HEAD.replace("embedding", "position"), ["tied        head: embedding -> position"], True
+        HEAD, HEAD.replace("embedding", "position"), ["tied        head: embedding -> position"]
     ),
     "a dtype changes": Edit(
         'position: nn.Parameter = param(10, "width",',
         'position: nn.Parameter = param(10, "width", dtype=torch.float16,',
         ["recast      position: float32 -> float16"],
-        False,
     ),
-    "a buffer is saved": Edit("persistent=False, ", "", ["persistence blocks.{0-1}.scale: unsaved -> buffer"], True),
+    "a buffer is saved": Edit("persistent=False, ", "", ["persistence blocks.{0-1}.scale: unsaved -> buffer"]),
     "a child is replaced": Edit(
         NORM,
         'norm: nn.BatchNorm1d = submodule(nn.BatchNorm1d, "width")',
@@ -93,7 +86,6 @@ EDITS = {
             "added       blocks.{0-1}.norm.running_var: float32 [8] buffer",
             "added       blocks.{0-1}.norm.num_batches_tracked: int64 [] buffer",
         ],
-        True,
     ),
     "a list gets longer": Edit(
         "depth: int = 2",
@@ -105,25 +97,21 @@ EDITS = {
             "added       blocks.{2-3}.norm.weight: float32 [8] param",
             "added       blocks.{2-3}.norm.bias: float32 [8] param",
         ],
-        True,
     ),
     "a parameter is removed": Edit(
         '    position: nn.Parameter = param(10, "width", initializer=nn.init.normal_)\n',
         "",
         ["removed     position: float32 [10, 8] param"],
-        True,
     ),
     "a parameter becomes a buffer": Edit(
         'position: nn.Parameter = param(10, "width", initializer=nn.init.normal_)',
         'position: Tensor = buffer(10, "width", initializer=nn.init.normal_)',
         ["kind        position: param -> buffer"],
-        False,
     ),
     "a field that no checkpoint holds is added": Edit(
         NORM,
         f'{NORM}\n    shift: Tensor = buffer("heads", persistent=False, initializer=nn.init.zeros_)',
         ["added       blocks.{0-1}.shift: float32 [2] unsaved"],
-        False,
         needs_version=False,
     ),
 }

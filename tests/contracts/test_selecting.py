@@ -126,6 +126,17 @@ def test_an_optimizer_of_a_partition_passes_the_audit() -> None:
         audit(decoder, optimizers[1], optimizers[1], optimizers[0])
 
 
+def test_an_optimizer_from_before_a_layer_was_replaced_fails_the_audit() -> None:
+    model = nn.ModuleDict({"body": nn.Linear(2, 2), "head": nn.Linear(2, 4)})
+    optimizer = torch.optim.AdamW(model.parameters())
+    model["head"] = nn.Linear(2, 3)
+    said = (
+        r"^audit\(\): in no group: head.weight, head.bias; 2 that the module does not have, of shape \(4, 2\), \(4,\)$"
+    )
+    with pytest.raises(ValueError, match=said):
+        audit(model, optimizer)
+
+
 def test_a_parameter_without_gradients_needs_no_group() -> None:
     decoder = Decoder().freeze()
     decoder.embedding.requires_grad_(True)

@@ -82,17 +82,6 @@ def test_a_signature_can_be_evaluated(cls: type) -> None:
     assert not any(isinstance(parameter.annotation, str) for parameter in parameters.values())
 
 
-def test_names_of_a_function_are_known() -> None:
-    class Unit(enum.Enum):
-        metre = "m"
-
-    class Local(Module):
-        unit: Unit = Unit.metre
-        other: Local | None = None
-
-    assert (types_of(Local)["unit"], types_of(Local)["other"]) == (Unit, Local | None)
-
-
 @pytest.mark.parametrize("cls", [Net, Deeper])
 def test_jsonargparse_parses_into_the_declared_types(cls: Any) -> None:
     parser = jsonargparse.ArgumentParser(exit_on_error=False)

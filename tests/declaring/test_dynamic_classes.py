@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils import _pytree
 
 from qten_gen import Module, TensorClass, param
 
@@ -51,21 +50,6 @@ def test_a_call_takes_flags(call: str) -> None:
         made.y = torch.ones(2)
 
 
-def test_a_call_declares_a_module() -> None:
-    body: Any = {"__annotations__": {"depth": int}, "weight": param("depth", initializer=nn.init.ones_), "depth": 3}
-    body["__annotations__"]["weight"] = nn.Parameter
-    made: Any = types.new_class("Made", (Module,), {}, lambda names: names.update(body))
-    assert made().weight.shape == (3,)
-    assert body["depth"] == 3, "what was given stays as it was"
-
-
-def test_a_class_made_by_a_call_is_as_its_parent_for_pytrees() -> None:
-    made: Any = type("Made", (Batch,), {})
-    assert made.__module__ == __name__
-    assert len(_pytree.tree_leaves(made(torch.ones(2), batch_size=2))) == 1
-    assert type(torch.func.vmap(lambda item: item)(made(torch.ones(2), batch_size=2))) is made
-
-
 @pytest.mark.parametrize("cls", [Batch, Net])
 def test_a_class_can_be_copied_by_its_dict(cls: Any) -> None:
     copied = type(cls)(cls.__name__, cls.__bases__, dict(vars(cls)))
@@ -97,29 +81,6 @@ def test_a_protocol_may_be_a_base(first: bool) -> None:
 def test_a_declaration_is_not_a_protocol() -> None:
     with pytest.raises(TypeError, match="Protocols can only inherit from other protocols"):
         types.new_class("Made", (TensorClass, typing.Protocol), {}, lambda names: names.update(ANNOTATED))
-
-
-def test_the_command_agrees_about_protocols(project: Any) -> None:
-    project.write(
-        model="""
-        from typing import Protocol
-        from torch import Tensor
-        from qten_gen import Module, TensorClass
-
-        class Sized(Protocol):
-            def measure(self) -> int: ...
-
-        class Batch(Sized, TensorClass):
-            x: Tensor
-
-        class Net(Module, Sized):
-            width: int
-        """
-    )
-    project.generate()
-    model = project.load("model")
-    assert "model_qten" in [base.__module__ for base in model.Batch.__mro__]
-    assert model.Net(3).width == 3
 
 
 def test_dataclass_is_refused() -> None:

@@ -88,14 +88,6 @@ def test_a_class_of_a_cell_that_runs_again_is_another_one(notebook: Notebook) ->
     assert found[-1].endswith("one of them was declared again: run again what uses the old one")
 
 
-def test_a_forked_worker_of_a_notebook_loads_objects(notebook: Notebook) -> None:
-    found = notebook(
-        f"{HEAD}{POINT}from torch.utils.data import DataLoader\ndata = Point(torch.ones(4, 3), batch_size=4)",
-        "print([len(part) for part in DataLoader(data, batch_size=2, num_workers=1, multiprocessing_context='fork')])",
-    )
-    assert found == ["[2, 2]"]
-
-
 def test_objects_of_a_notebook_are_pickled_and_copied(notebook: Notebook) -> None:
     found = notebook(
         f"{HEAD}{POINT}{NET}",
@@ -116,19 +108,10 @@ def test_help_and_question_marks_say_what_a_class_takes(notebook: Notebook) -> N
             "Net.forward??",
             "Net?",
             "Batch.measure??",
-            "help(Batch.sum)",
+            "help(Batch.reshape)",
         )
     )
     assert "    name: str = 'a'," in found and "    width: int," in found
     assert 'class Batch(TensorClass):\n    x: Tensor\n    name: str = "a"\n' in found.replace("Source:        \n", "")
     assert "def forward(self, x):\n        return 1" in found
-    assert re.search(r"sum\(\s*self", found), "help of Python 3.13 has a line for each parameter"
-
-
-def test_cells_show_objects_by_their_text(notebook: Notebook) -> None:
-    found = notebook(
-        f"{HEAD}{POINT}{NET}",
-        "from IPython.core.formatters import DisplayFormatter\nshow = lambda one: DisplayFormatter().format(one)[0]",
-        "for one in (Point(torch.ones(2), batch_size=2), Net(2)):\n    print(sorted(show(one)))",
-    )
-    assert found == ["['text/plain']"] * 2
+    assert re.search(r"reshape\(\s*self", found), "help of Python 3.13 has a line for each parameter"

@@ -55,32 +55,6 @@ def test_a_generated_module_whose_source_is_gone_says_so(project: Any) -> None:
         _ = project.load("moved_qten").Batch
 
 
-def test_rendered_text_is_shown_by_inspect(project: Any) -> None:
-    project.write(model=BATCH)
-    import inspect
-
-    source = inspect.getsource(project.load("model").Batch._map)
-    assert source.lstrip().startswith("def _map(self, fn: _t.Callable[[_Tensor], _Tensor]) -> _t.Self:")
-
-
-def test_classes_in_functions_see_the_names_around_them() -> None:
-    from qten_gen import TensorClass
-
-    def make() -> Any:
-        class Inner(TensorClass):
-            position: torch.Tensor
-
-        class Outer(TensorClass):
-            inner: Inner
-            tokens: torch.Tensor | None = None
-
-        return Outer, Inner
-
-    outer, inner = make()
-    made = outer(inner(torch.ones(2), batch_size=[2]), batch_size=[2])
-    assert type(made[0].inner) is inner
-
-
 SCRIPT = """
     from torch import Tensor, ones
     from qten_gen import TensorClass
@@ -260,34 +234,16 @@ def test_nested_classes_of_one_name_are_told_apart(project: Any) -> None:
                 del sys.modules[name]
         model, left, right = (project.load(f"pkg.{name}") for name in ("both", "left", "right"))
         made = model.Both(left.Point(torch.ones(2)), right.Point(torch.ones(2)), model.Point(torch.ones(2)))
-        assert [type(value) for value in torch.stack([made, made])[0].values()] == [
+        stacked: Any = torch.stack([made, made])[0]
+        assert [type(value) for value in (stacked.a, stacked.b, stacked.c)] == [
             left.Point,
             right.Point,
             model.Point,
         ]
         again = model.Both.from_dict(made.to_dict())
-        assert [type(value) for value in again.values()] == [left.Point, right.Point, model.Point]
+        assert [type(value) for value in (again.a, again.b, again.c)] == [left.Point, right.Point, model.Point]
         with pytest.raises(TypeError, match="Both.a"):
             model.Both(made.b, made.b, made.c)
-
-
-def test_a_field_may_have_the_name_of_its_class(project: Any) -> None:
-    project.write(
-        model="""
-        from __future__ import annotations
-        from torch import Tensor
-        from qten_gen import TensorClass
-
-        class Point(TensorClass):
-            x: Tensor
-
-        class Line(TensorClass):
-            Point: Point
-    """
-    )
-    project.generate()
-    model = project.load("model")
-    assert type(model.Line(model.Point(torch.ones(2))).clone().Point) is model.Point
 
 
 @pytest.mark.parametrize("base", [qten_gen.TensorClass, qten_gen.Module])

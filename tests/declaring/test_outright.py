@@ -77,14 +77,6 @@ def test_the_declaration_that_is_read_later_is_what_the_names_meant_when_the_sta
     assert fingerprint(module.Batch._declaration) == module.Batch._fingerprint
 
 
-def test_a_name_that_means_something_else_makes_a_class_stale(folder: Path) -> None:
-    _generate(folder, HEAD + BATCH)
-    (folder / "kinds_of_names.py").write_text("Value = str\n")
-    _, found, stale = _imported()
-    assert found == ["outright_model.Batch"]
-    assert len(stale) == 1
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -1,6 +1,5 @@
 """What works in a module works however people start it: as a script or a plugin, out of a zip file, without its source."""
 
-import sys
 from typing import Any
 
 import pytest
@@ -64,35 +63,6 @@ def works() -> str:
     right = found == [(), (), 2, [1.0, 1.0]]
     return "right" if right and type(line.start) is Point else f"wrong: {found}"
 '''
-
-LOCAL = """
-import torch
-from torch import Tensor, nn
-from qten_gen import Module, TensorClass, param
-
-def local() -> str:
-    class Point(TensorClass):
-        x: Tensor
-
-    class Line(TensorClass):
-        start: Point
-        end: "Point | None" = None
-        parent: "Line | None" = None
-
-    class Child(Line):
-        mark: Tensor | None = None
-
-    class Net(Module):
-        width: int
-        point: Point | None = None
-        weight: nn.Parameter = param("width", initializer=nn.init.ones_)
-
-    point = Point(torch.ones(2), batch_size=2)
-    line = Line(point, point, Line(point, batch_size=2), batch_size=2)[0]
-    child = Child(point, parent=Line(point, batch_size=2), batch_size=2)[0]
-    found = [type(value) for value in (line.start, line.end, line.parent.start, child.start)]
-    return "right" if set(found) == {Point} and Net(2, point).weight.tolist() == [1.0, 1.0] else f"wrong: {found}"
-"""
 
 IN_ONE_PROCESS = """
 import doctest, importlib, importlib.util, pathlib, py_compile, runpy, shutil, sys, types, zipfile
@@ -233,73 +203,3 @@ def test_classes_of_a_script_reach_other_processes_through_cloudpickle(
     assert (works, sent.stderr) == ("right", "")
     received = fresh_process.run("received.py", *others, cwd=project.root, env=environment(QTEN_GEN_JIT="off"))
     assert (received.stdout, received.stderr) == (f"{result}\n", "")
-
-
-@pytest.mark.parametrize("name", ["<run_path>", "<string>", "class", "plugins.my plugin", "my-plugin.v2"])
-def test_a_class_is_the_type_of_a_field_whatever_its_module_is_called(name: str) -> None:
-    body = """
-import torch
-from torch import Tensor, nn
-from qten_gen import Module, TensorClass
-
-class Point(TensorClass):
-    x: Tensor
-
-class Line(TensorClass):
-    start: Point | None = None
-    ends: dict[str, torch.Tensor] | None = None
-
-class Plain(nn.Module):
-    pass
-
-class Net(Module):
-    plain: Plain
-    other: Plain | None = None
-"""
-    names: dict[str, Any] = {"__name__": name}
-    exec(compile(body, "no-file.py", "exec", dont_inherit=True), names)
-    assert "start" in names["Line"]._nested
-    assert type(names["Net"](names["Plain"]()).plain) is names["Plain"]
-
-
-SETTLING = """
-from torch import Tensor
-from qten_gen import TensorClass
-import cloudpickle
-
-class Point(TensorClass):
-    x: Tensor
-
-class Line(TensorClass):
-    start: Point
-    name: str = "a"
-
-def pickled():
-    text = cloudpickle.dumps(Line)
-    assert cloudpickle.loads(text) is Line
-    return text
-
-pickled()
-print(pickled() == pickled())
-"""
-
-
-@pytest.mark.xfail(
-    sys.version_info >= (3, 13),
-    reason="cloudpickle gives the file name of a loaded function as two strings there, so two loads change the text",
-    strict=True,
-)
-def test_pickles_of_a_class_of_a_script_are_equal_after_one_load_as_dask_expects(project: Any) -> None:
-    project.write(script=SETTLING)
-    done = fresh_process.run("-W", "error", "script.py", cwd=project.root, env=environment())
-    assert (done.stdout, done.stderr) == ("True\n", "")
-
-
-@pytest.mark.parametrize("way", ["script", "module", "text"])
-def test_classes_in_functions_of_a_program_know_each_other(project: Any, way: str) -> None:
-    heading = "" if way == "module" else "from __future__ import annotations"
-    project.write(script=f"{heading}\n{LOCAL}\nprint(local())\nexec({LOCAL!r}, names := {{}})\nprint(names['local']())")
-    text = (project.root / "script.py").read_text()
-    arguments = {"script": ["script.py"], "module": ["-m", "script"], "text": ["-c", text]}[way]
-    done = fresh_process.run("-W", "error", *arguments, cwd=project.root, env=environment())
-    assert (done.stdout, done.stderr) == ("right\nright\n", "")

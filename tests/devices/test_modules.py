@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, is_fake, submodule, virtual
-from tests.module.torch_tools.pairs import Block, Pair, Rows, Tower, blocks, rows, state
+from qten_gen import is_fake
+from tests.module.torch_tools.pairs import Block, Pair, blocks, rows, state
 
 GPU = "cuda:0"
 
@@ -75,38 +74,6 @@ def test_a_cached_virtual_tensor_follows_to_each_device(cuda: bool) -> None:
     assert block.half().causal.dtype == torch.float16
 
 
-class Tied(Module):
-    """Two layers with one weight, and virtual tensors that are computed from it and from the width."""
-
-    width: int
-    first: nn.Linear = submodule(nn.Linear, "width", "width", bias=False)
-    second: nn.Linear = submodule(nn.Linear, "width", "width", bias=False)
-    table: Tensor = buffer("width", initializer=nn.init.zeros_)
-
-    @virtual
-    def twice(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return self.first.weight.detach().to(device, dtype) * 2
-
-    @virtual
-    def mask(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.ones(self.width, dtype=dtype, device=device)
-
-    def __post_init__(self) -> None:
-        self.second.weight = self.first.weight
-
-
-@pytest.mark.parametrize("move", [move for name, move in MOVES.items() if name != "to-empty"])
-def test_ties_are_kept_and_virtual_tensors_follow_in_a_move(move: Callable[[nn.Module], nn.Module]) -> None:
-    module = Tied(3)
-    move(module)
-    assert module.first.weight is module.second.weight
-    assert module.first.weight.is_cuda and module.table.is_cuda
-    assert len([*module.parameters()]) == 1
-    for device in ("cuda", "cpu", "cuda"):
-        module.to(device)
-        assert module.twice.device.type == module.mask.device.type == device
-
-
 def test_blocks_on_different_devices() -> None:
     """A model cut in two: each block's tensors, virtual ones included, are where the block is."""
     first, second = Block(4), Block(4).cuda()
@@ -117,18 +84,3 @@ def test_blocks_on_different_devices() -> None:
     assert second.weight.grad is not None and second.weight.grad.is_cuda
     assert not copy.deepcopy(second).cpu()(first(rows())).is_cuda
     assert second.weight.is_cuda
-
-
-def test_a_state_dict_loads_from_one_device_to_another() -> None:
-    there, here = Block(4, device=GPU), Block(4)
-    here.load_state_dict(there.state_dict())
-    assert where(state(here)) == {"cpu"}
-    here.load_state_dict(there.state_dict(), assign=True)
-    assert here.weight.is_cuda and here.noise.device.type == "cpu", "a buffer outside of the state dict stays"
-
-
-def test_a_handler_is_called_on_the_device() -> None:
-    batch = Rows(rows(), batch_size=[3]).to(GPU)
-    assert batch.x.is_cuda
-    call: Any = Tower(4).cuda()
-    assert call(batch).is_cuda

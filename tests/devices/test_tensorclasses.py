@@ -35,19 +35,6 @@ def test_a_move_reaches_every_tensor(move: Callable[[Photo], Photo], cuda: bool)
     assert (moved.batch_size, moved.title.tolist(), moved.subset) == (torch.Size([4]), list("abcd"), "train")
 
 
-def test_a_move_to_the_same_device_shares_the_tensors() -> None:
-    value = photo().cuda()
-    assert value.to("cuda:0") is not value
-    assert value.to("cuda:0").x is value.x
-    assert value.cuda().x is value.x
-
-
-def test_a_move_leaves_the_original_alone() -> None:
-    value = photo()
-    value.cuda()
-    assert {tensor.device.type for tensor in tensors(value)} == {"cpu"}
-
-
 def test_the_constructor_moves_what_it_is_given() -> None:
     made = Frame(torch.ones(4, 3), torch.ones(4), batch_size=4, device="cuda")
     assert (made.x.device, made.y.device, made.device) == (GPU, GPU, GPU)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize, prune
 
-from qten_gen import Module, ModuleDict, ModuleList, Sequential, buffer, param, sequential, submodule
+from qten_gen import Module, ModuleDict, ModuleList, Sequential, buffer, param, retie, sequential, submodule
 
 
 class Layer(Module):
@@ -232,6 +232,72 @@ def test_two_ties_follow_a_source_that_is_replaced() -> None:
     module.embed = nn.Embedding(3, 2)
     module.to("meta").to_empty(device="cpu")
     assert module.left is module.embed.weight and module.right is module.embed.weight
+
+
+class Inner(Module):
+    embed: nn.Embedding = submodule(nn.Embedding, 5, 3)
+    head: nn.Parameter = param(tie="embed.weight")
+
+
+class Around(Module):
+    """Ties to a tied name, and twice to one parameter."""
+
+    inner: Inner = submodule(Inner)
+    deep: nn.Parameter = param(tie="inner.head")
+    left: nn.Parameter = param(tie="inner.embed.weight")
+    right: nn.Parameter = param(tie="inner.embed.weight")
+
+
+def fresh() -> nn.Parameter:
+    return nn.Parameter(torch.full((5, 3), 2.0))
+
+
+def assigned(child: nn.Module, *names: str) -> None:
+    child.load_state_dict(dict.fromkeys(names, fresh().detach()), assign=True, strict=False)
+
+
+REPLACED: dict[str, Callable[[Around], object]] = {
+    "the first tie": lambda outer: setattr(outer, "deep", fresh()),
+    "one of two": lambda outer: setattr(outer, "left", fresh()),
+    "the other one": lambda outer: setattr(outer, "right", fresh()),
+    "a tie of the child": lambda outer: setattr(outer.inner, "head", fresh()),
+    "the source": lambda outer: setattr(outer.inner.embed, "weight", fresh()),
+    "the source by its registry": lambda outer: outer.inner.embed._parameters.update(weight=fresh()),
+    "the layer": lambda outer: setattr(outer.inner, "embed", nn.Embedding.from_pretrained(fresh().detach(), False)),  # type: ignore[no-untyped-call] # torch gives it no types
+    "the layer, loaded alone": lambda outer: assigned(outer.inner.embed, "weight"),
+    "the child, loaded alone": lambda outer: assigned(outer.inner, "embed.weight", "head"),
+    "all, by one name": lambda outer: assigned(outer, "deep"),
+}
+
+
+@pytest.mark.parametrize("way", REPLACED)
+@pytest.mark.parametrize("again", ["deep", "right"])
+def test_all_names_have_what_replaces_one_of_them(way: str, again: str) -> None:
+    outer = Around()
+    for replace in (REPLACED[way], lambda outer: setattr(outer, again, fresh()), REPLACED[way]):
+        replace(outer)
+        assert len([*nn.Sequential(outer).parameters()]) == 1
+        found = {id(each) for each in (outer.deep, outer.left, outer.right, outer.inner.head, outer.inner.embed.weight)}
+        assert len(found) == 1 and torch.equal(outer.deep, fresh())
+    assert all(torch.equal(saved, fresh()) for saved in outer.state_dict().values())
+    assert retie(outer) is outer
+
+
+def test_a_tie_whose_parameter_is_gone_is_an_error_until_another_one_is_given() -> None:
+    class Table(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = nn.Parameter(torch.ones(7, 4))
+
+    ours = Tower(7, 4)
+    ours.embed = Table()  # type: ignore[assignment] # what a program may do
+    with pytest.raises(
+        RuntimeError, match=r"Tower.head is tied to embed.weight, which is not there any more, and nothing"
+    ):
+        [*nn.Sequential(ours).parameters()]
+    ours.head = ours.get_parameter("embed.table")
+    ours.to("meta").to_empty(device="cpu")
+    assert ours.head is ours.get_parameter("embed.table")
 
 
 def test_a_change_that_fails_leaves_the_tie() -> None:

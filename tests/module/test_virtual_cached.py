@@ -138,12 +138,6 @@ def test_what_a_written_constructor_assigns_is_a_source() -> None:
     assert (module.ramp.tolist(), module.doubled.tolist()) == ([0, 1], [4, 4, 4])
 
 
-def test_a_value_is_kept_in_a_module_whose_training_mode_was_deleted() -> None:
-    module = Written(3)
-    del module.training
-    assert module.ramp is module.ramp
-
-
 class Inherited(Mask):
     """Reads further values in a method that an inherited virtual tensor calls."""
 

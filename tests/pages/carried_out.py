@@ -41,15 +41,10 @@ PAGES = [
 LONG_PAGES = [
     f"docs/{name}.md"
     for name in (
-        "contracts",
-        "deferred",
+        "adopting",
         "distributed",
-        "fake-tensors",
-        "inspect",
         "large-models",
-        "materialize",
         "processes",
-        "sharded",
     )
 ]
 """Those that build large models, start several processes, or load torch for a dozen commands."""
@@ -77,10 +72,13 @@ class Block:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """The fenced blocks of a page."""
+    """The fenced blocks of a page. A difference of two programs stands for the new one."""
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     for match in re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        yield Block(match[1].strip(), match[2], text.count("\n", 0, match.start()) + 1)
+        language, shown = match[1].strip(), match[2]
+        if language == "diff":
+            language, shown = "python", re.sub(r"^-.*\n|^[ +]", "", shown, flags=re.MULTILINE)
+        yield Block(language, shown, text.count("\n", 0, match.start()) + 1)
 
 
 def only_sessions(page: str) -> str:

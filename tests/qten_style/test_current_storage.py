@@ -115,15 +115,6 @@ def test_deleting_a_parametrized_tensor_removes_the_parametrization() -> None:
     assert list(model.state_dict()) == ["buffer:basis", "linear.weight", "linear.bias"]
 
 
-def test_a_tensor_assigned_under_a_parametrization_outlives_it() -> None:
-    model = Model()
-    parametrize.register_parametrization(model.linear, "weight", Doubled())
-    parametrize.register_parametrization(model, "tensor:weight", Doubled())
-    setattr(model, "late", labelled(8.0))  # noqa: B010
-    parametrize.remove_parametrizations(model, "tensor:weight")
-    assert torch.equal(model.export("late").data, torch.eye(3) * 8)
-
-
 def pickled(module: Module) -> Module:
     loaded: Module = pickle.loads(pickle.dumps(module))
     return loaded

@@ -114,11 +114,6 @@ def test_a_module_is_a_functional_a_module_of_torch_and_bounded_to_a_device() ->
     assert all(issubclass(Module, base) for base in (Functional, nn.Module, devices.DeviceBounded))
 
 
-def test_a_new_module_is_on_the_cpu() -> None:
-    """ "default the logical device to CPU." """
-    assert Module().device == Device("cpu")
-
-
 def test_the_device_is_that_of_the_tensors() -> None:
     model = Model()
     model.to("meta")
@@ -149,16 +144,6 @@ def test_cpu_and_gpu_move_the_module_itself(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(devices, "_BACKENDS", {"cuda": lambda: False})
     with pytest.raises(RuntimeError, match="no gpu"):
         model.gpu()
-
-
-def test_the_constructor_still_takes_a_device_of_torch() -> None:
-    framed = Framed(labelled(), device=torch.device("cpu"), dtype=torch.float64)
-    assert framed.device == Device("cpu")
-
-
-def test_the_device_cannot_be_set() -> None:
-    with pytest.raises(AttributeError, match="device"):
-        Model().device = "cpu"  # type: ignore[misc] # pyright: ignore[reportAttributeAccessIssue] # the mistake under test
 
 
 def test_export_names_what_cannot_be_exported() -> None:

@@ -1,7 +1,5 @@
 """What assigning a labelled tensor to a module means. Sentences in quotes are those of QTen's documentation."""
 
-import copy
-
 import pytest
 import torch
 from torch import nn
@@ -123,16 +121,6 @@ def test_integers_cannot_be_a_parameter() -> None:
     assert model.basis.dtype == torch.int64
 
 
-def test_assignment_before_the_constructor_of_module_is_refused() -> None:
-    class Hasty(Module):
-        def __init__(self) -> None:
-            self.weight = labelled()
-            super().__init__()
-
-    with pytest.raises(AttributeError, match=r"before Module\.__init__\(\) call"):
-        Hasty()
-
-
 def test_the_names_of_several_parents_are_joined() -> None:
     @nograd_tensors("first")
     class First(Module):
@@ -204,12 +192,3 @@ def test_nothing_is_moved_from_or_to_meta() -> None:
     assert outer.inner.weight.data.is_meta
     with torch.device("meta"):
         assert Model().weight.data.is_meta
-
-
-def test_a_copy_owns_its_own_storage() -> None:
-    model = Model()
-    copied = copy.deepcopy(model)
-    with torch.no_grad():
-        model.weight.data.zero_()
-    assert torch.equal(copied.weight.data, torch.eye(3) * 2)
-    assert copied.weight.data is copied.get_parameter("tensor:weight")

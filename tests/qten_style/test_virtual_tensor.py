@@ -3,19 +3,15 @@
 import copy
 import gc
 import io
-import os
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import parametrizations
 
 from qten_gen import Module, VirtualTensor
 from qten_gen.runtime.qten_style.virtual_tensor import VirtualTensorAttributes
-from tests import fresh_process
 
 
 class Decay(nn.Module):
@@ -51,13 +47,6 @@ def twice(module: nn.Module, dtype: torch.dtype, device: torch.device) -> Tensor
     return torch.full((2,), 2.0)
 
 
-def test_gradients_flow_through_the_value() -> None:
-    decay = Decay()
-    decay.factor.value.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
-    assert decay.rate.grad is not None
-    assert torch.allclose(decay.rate.grad, -torch.exp(-decay.rate))
-
-
 def test_the_linked_attributes_are_named() -> None:
     """ "_{name}_ref, the data type and device reference tensor." """
     factor = Decay().factor
@@ -78,10 +67,6 @@ def test_the_owner_is_the_module_while_the_attribute_exists() -> None:
     assert repr(factor) == "VirtualTensor(Decay.factor, deleted)"
 
 
-def test_the_value_can_be_read_of_a_module_that_nothing_else_holds() -> None:
-    assert torch.equal(Decay().factor.value, torch.exp(-torch.ones(3)))
-
-
 def test_dtype_and_device_follow_the_module() -> None:
     decay = Decay()
     assert (decay.factor.dtype, decay.factor.device) == (torch.float32, torch.device("cpu"))
@@ -90,22 +75,6 @@ def test_dtype_and_device_follow_the_module() -> None:
     assert held.dtype == held.value.dtype == torch.float16
     decay.to("meta")
     assert held.device == held.value.device == torch.device("meta")
-
-
-def test_the_defaults_are_those_of_torch() -> None:
-    """ "PyTorch default when None." """
-    previous = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        assert Decay().factor.dtype == torch.float64
-    finally:
-        torch.set_default_dtype(previous)
-    with torch.device("meta"):
-        assert Decay().factor.device == torch.device("meta")
-
-
-def test_a_reference_that_does_not_float_keeps_its_dtype() -> None:
-    assert Decay(dtype=torch.int64).double().factor.value.dtype == torch.int64
 
 
 def test_dtype_and_device_can_be_set() -> None:
@@ -187,11 +156,6 @@ def test_assigning_another_value_is_an_error(make: type[nn.Module], value: objec
     with pytest.raises(TypeError, match=rf"{make.__name__}\.factor is a virtual tensor.* cannot be set to"):
         setattr(module, "factor", value)  # noqa: B010
     assert isinstance(getattr(module, "factor"), VirtualTensor)  # noqa: B009
-
-
-def test_assigning_a_parameter_is_an_error() -> None:
-    with pytest.raises(KeyError, match="attribute 'factor' already exists"):
-        setattr(Decay(), "factor", nn.Parameter(torch.ones(3)))  # noqa: B010
 
 
 def test_a_module_assigned_to_it_is_an_error_when_the_attribute_is_read() -> None:
@@ -301,20 +265,6 @@ def test_a_copy_of_the_virtual_tensor_belongs_to_a_copy_of_the_module() -> None:
     assert torch.equal(made.value, decay.factor.value)
 
 
-def test_a_process_that_never_made_one_reads_a_pickled_module(tmp_path: Path) -> None:
-    linear = nn.Linear(1, 1)
-    VirtualTensor.create(linear, "v", ones)
-    (tmp_path / "module.pickle").write_bytes(pickle.dumps(linear))
-    program = "import pickle; m = pickle.load(open('module.pickle', 'rb')); print(m.double().v.value)"
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2])])
-    done = fresh_process.run("-c", program, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths})
-    assert done.stdout == "tensor([1.], dtype=torch.float64)\n", done.stderr
-
-
-def ones(module: nn.Module, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    return torch.ones(1, dtype=dtype, device=device)
-
-
 def test_only_a_persistent_reference_is_in_the_state_dict() -> None:
     assert list(Decay().state_dict()) == ["rate"]
     assert list(Decay(persist=True).state_dict()) == ["rate", "_factor_ref"]
@@ -334,13 +284,6 @@ def test_loading_restores_dtype_and_device_of_a_persistent_reference(assign: boo
         assert child.rate.dtype == torch.float32
 
 
-def test_the_reference_survives_to_empty() -> None:
-    decay = Decay().to("meta").to_empty(device="cpu")
-    with torch.no_grad():
-        decay.rate.zero_()
-    assert torch.equal(decay.factor.value, torch.ones(3))
-
-
 def test_compiled_code_reads_the_value_without_a_break() -> None:
     decay, x = Decay(), torch.ones(3)
     compiled = torch.compile(decay, fullgraph=True, backend="eager")
@@ -348,16 +291,3 @@ def test_compiled_code_reads_the_value_without_a_break() -> None:
     with torch.no_grad():
         decay.rate.zero_()
     assert torch.equal(compiled(x), x)
-
-
-def test_a_functional_call_computes_from_the_tensors_given() -> None:
-    decay, x = Decay(), torch.ones(3)
-    assert torch.equal(torch.func.functional_call(decay, {"rate": torch.zeros(3)}, (x,)), x)
-
-
-def test_it_outlives_a_parametrization_that_it_was_made_under() -> None:
-    linear = nn.Linear(2, 2)
-    parametrizations.weight_norm(linear)
-    VirtualTensor.create(linear, "v", twice)
-    nn.utils.parametrize.remove_parametrizations(linear, "weight")
-    assert torch.equal(getattr(linear, "v").value, torch.full((2,), 2.0))  # noqa: B009

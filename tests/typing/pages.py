@@ -16,7 +16,7 @@ from tests.pages.carried_out import Block, blocks
 PAGES = [page for page in ALL_PAGES if page != "docs/library-stubs.md"]
 """Without the page whose types are those of stubs that it writes: `tests/tools/stubs` checks what they say."""
 
-_BEFORE = {"docs/adoption.md": {"shop/layers.py"}}
+_BEFORE = {"docs/adopting.md": {"legacy/layers.py"}}
 """Files that are shown as they are before `qten-gen adopt` changes them, with the mistakes of such code."""
 
 # A comment at the end: lines stay where they are, and the options of the run are those of others, whose cache it uses.

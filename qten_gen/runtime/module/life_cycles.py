@@ -42,7 +42,7 @@ def remake_emptied(module: ModuleBase, before: Mapping[str, Tensor | None], fn: 
 def remake_missing(root: nn.Module, device: torch.device) -> bool:
     """Make the unsaved buffers that are on meta, of the declared modules in a module, on a device; False if there are none."""
     found = False
-    for module in root.modules():
+    for module in reversed([*root.modules()]):  # a value may read a child's
         if isinstance(module, ModuleBase):
             names = [name for name in module._non_persistent_buffers_set if _is_meta(module._buffers.get(name))]
             found = _remake(module, names, device) or found
@@ -55,10 +55,10 @@ def _is_meta(buffer: Tensor | None) -> bool:
 
 def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -> bool:
     """Make buffers of a module where they are, or on a device; False if there are none with elements."""
-    names = [name for name in names if module._buffers[name].numel()]
+    names = [name for name in names if module._buffers[name].numel() and not _is_fake(module._buffers[name])]
     if not names:
         return False
-    with torch.no_grad(), torch.inference_mode(False):
+    with torch.no_grad():
         for name, value in _values(module, names).items():
             held = module._buffers[name]
             if value is None:
@@ -75,6 +75,12 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
     return True
 
 
+def _is_fake(tensor: Tensor) -> bool:
+    """Return whether a tensor has no values at all: of torch's fake mode, or of ours."""
+    return "Fake" in type(tensor).__name__
+
+
+@torch.inference_mode(False)
 def _values(module: ModuleBase, names: list[str]) -> dict[str, Tensor | None]:
     """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors."""
     twin = _stand_in(module)
@@ -104,7 +110,9 @@ def _empty(tensor: Tensor) -> Tensor:
 
 
 def _made(value: Tensor | None, before: Mark) -> Tensor | None:
-    is_left = value is None or value.is_meta or (value is before.tensor and unfilled(value, before.version) > 0)
+    # A fake tensor has no values to look at.
+    is_same = value is before.tensor and type(value) is Tensor
+    is_left = value is None or value.is_meta or (is_same and unfilled(value, before.version) > 0)
     return None if is_left else value
 
 
@@ -174,7 +182,7 @@ def _refuse_unmade(module: ModuleBase, args: tuple[object, ...]) -> None:
         del module._forward_pre_hooks[key]
     for name in module._non_persistent_buffers_set:
         buffer = module._buffers.get(name)
-        if type(buffer) is Tensor and (buffer.is_meta or unfilled(buffer, buffer._version)):
+        if type(buffer) is Tensor and not buffer.is_inference() and (buffer.is_meta or unfilled(buffer, 0)):
             cls = type(module).__name__
             raise RuntimeError(
                 f"{cls}.{name} was never written: it is in no state dict, and nothing in {cls} makes it again from what is no"

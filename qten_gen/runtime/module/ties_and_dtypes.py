@@ -66,23 +66,30 @@ def retie(model: M) -> M:
 
 
 def restore_ties(module: ModuleBase) -> None:
-    """Let both names of each tie of a module itself be one Parameter, where somebody has replaced one of them."""
+    """Let both names of each tie of a module itself be one Parameter, where somebody has replaced one of them.
+
+    Raises:
+        RuntimeError: `fully_shard` has one of the two alone.
+    """
     parameters, known = module._parameters, vars(module).setdefault(TIES, {})
     for name, path in module._tied.items():
         holder, leaf = _holder(module, path)
+        own = parameters.get(name)
+        if holder is None or not isinstance(own, nn.Parameter):
+            continue  # switched off, or a tensor that `functional_call` lends
         if isinstance(holder, ModuleBase) and leaf in holder._tied:
             restore_ties(holder)
-        own, other = parameters.get(name), None if holder is None else holder._parameters.get(leaf)
-        if holder is None or not (isinstance(own, nn.Parameter) and isinstance(other, nn.Parameter)):
-            continue  # switched off, or a tensor that `functional_call` lends
-        if own is not other:
+        other = holder._parameters.get(leaf)
+        if isinstance(other, nn.Parameter) and own is not other:
             if any(cls.__name__ == "FSDPModule" for each in (module, holder) for cls in type(each).__mro__):
                 raise RuntimeError(
                     f"{type(module).__name__}.{name} is tied to {path}, and fully_shard has one of the two alone;"
                     f" shard both in one call: fully_shard(module), without a call for what holds {path}"
                 )
-            own = other = parameters[name] = holder._parameters[leaf] = _newer(own, other, known.get(path))
-        known[path] = id(own)
+            own = parameters[name] = holder._parameters[leaf] = _newer(own, other, known.get(name, known.get(path)))
+            if isinstance(holder, ModuleBase) and leaf in holder._tied:
+                restore_ties(holder)
+        known[name] = id(own)
 
 
 def _newer(own: nn.Parameter, other: nn.Parameter, known: int | None) -> nn.Parameter:
@@ -107,7 +114,8 @@ def tied(path: str, name: str, doc: str) -> RegisteredProperty:
             holder = module
             for step in steps:
                 holder = None if holder is None else holder._modules.get(step)
-            if holder is not None and holder._parameters.get(leaf) is not module._parameters.get(name):
+            other = None if holder is None else holder._parameters.get(leaf)
+            if other is not None and other is not module._parameters.get(name):
                 restore_ties(module)
         return usual(module)
 
@@ -126,9 +134,22 @@ class TiedModule(ModuleBase):
     def named_modules(
         self, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, nn.Module]]:
-        """`nn.Module.named_modules`, by which parameters are enumerated too, of any module around this one."""
+        """`nn.Module.named_modules`, by which parameters are enumerated too, of any module around this one.
+
+        Raises:
+            RuntimeError: the parameter that a declared tie names is gone.
+        """
         if not is_dynamo_compiling():
             restore_ties(self)
+            for name, path in self._tied.items():
+                own, (holder, leaf) = self._parameters.get(name), _holder(self, path)
+                if own is None or holder is None or leaf in holder._parameters:
+                    continue
+                if _moved(self, own) is None:
+                    raise RuntimeError(
+                        f"{type(self).__name__}.{name} is tied to {path}, which is not there any more, and nothing in the module"
+                        f" has its parameter; assign the one that is to be tied to module.{name}"
+                    )
         yield from super().named_modules(memo, prefix, remove_duplicate)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
@@ -233,7 +254,7 @@ def _holder(module: nn.Module, path: str) -> tuple[nn.Module | None, str]:
 
 def _moved(module: nn.Module, parameter: nn.Parameter) -> _Place | None:
     """Another place of the parameter within the module, whose name is not tied itself; None where the tie is cut."""
-    for prefix, holder in module.named_modules():
+    for prefix, holder in nn.Module.named_modules(module):  # without restoring ties
         tied = type(holder)._tied if isinstance(holder, ModuleBase) else {}
         for leaf, found in holder._parameters.items():
             if found is parameter and leaf not in tied:

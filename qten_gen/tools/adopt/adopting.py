@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ...common.progress import counted
 from ...generate.examination import Examination, Examined
 from ...generate.obstacles import obstacles
 from ...model import ModuleDecl, SourceFile, VirtualDecl
@@ -135,7 +136,7 @@ def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applie
         texts: dict[str, bytes] = {}
         made: dict[Key, Proposal] = {}
         stays: dict[Key, Reason] = {}
-        for path, file in project.files.items():
+        for path, file in counted(project.files.items(), "adopting"):
             key = (path, tuple(name for name, found in file.classes.items() if found.key in refused))
             if key not in results:
                 results[key] = _edited(function, file.without(key[1]) if key[1] else file, project, sources, own)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ...common.progress import counted
 from ...generate.readings import Readings
 from ...link.bases import Root
 from ...link.program import Program
@@ -109,7 +110,7 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
         readings.take_over(before.readings, same)
     files: dict[str, OpenFile] = {}
     unreadable: list[Diagnostic] = []
-    for path in paths:
+    for path in counted(paths, "reading"):
         known = before.project.files.get(path) if before is not None and path in same else None
         opened = _open(path, sources.texts[path], readings, used, known)
         if opened is not None:

@@ -9,11 +9,14 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
+from ...common.progress import counted
 from ...generate.suppression import unsuppressed
 from ...link.program import Program
 from ...model import BaseDecl, ClassSource, ModuleDecl
 from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
+from ...project.import_graph import Modules, closure, importers_of
 from ...read.positions import locate, node_at
+from ...read.syntax import keeping_trees
 from ...rules import PLAIN_RULES, UNREGISTERED_STATE
 from ...rules import Project as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
@@ -37,12 +40,13 @@ class Checked(NamedTuple):
 
 
 def check(sources: Sources) -> Checked:
-    """Check the plain modules in the files of a run. Files that cannot be read are among the findings."""
-    opened = open_project(sources, Options())
+    """Check the plain modules in the files of a run. Files that may have some and cannot be read are among the findings."""
+    with keeping_trees():
+        opened = open_project(replace(sources, targets=sources.targets & _with_modules(sources)), Options())
     hierarchy = _Hierarchy(opened.project, sources.texts)
     found = list(opened.problems)
     number = files = 0
-    for path, file in opened.project.files.items():
+    for path, file in counted(opened.project.files.items(), "checking"):
         modules = [each for each in file.all_classes if each.kind is Kind.MODULE and not each.is_adopted]
         number, files = number + len(modules), files + bool(file.all_classes)
         of_file: list[Diagnostic] = []
@@ -54,6 +58,34 @@ def check(sources: Sources) -> Checked:
         # Comments may be about what the generator reports.
         found += locate((item for item in kept if item.kind != UNUSED_SUPPRESSION), {path: sources.texts[path]})
     return Checked(ordered(found), number, files)
+
+
+_HOMES = re.compile(
+    r"torch(?:\.(?:ao\.)?nn\b.*|\.jit\b.*)?|tensordict\.nn\b.*"
+    r"|(?:(?:pytorch_)?lightning|transformers|diffusers|mmcv|mmengine|fairseq)\b.*"
+)
+"""The modules of libraries that classes derived from nn.Module come from."""
+_NAMES = re.compile(rb"\bnn\b|Module|Model")
+_ALIAS = re.compile(rb"=\s*[\w.]*Module\b")
+"""An assignment that gives nn.Module another name."""
+
+
+def _with_modules(sources: Sources) -> set[str]:
+    """The files that may have a class derived from nn.Module, by their imports alone: most others are not parsed."""
+    scans, modules = sources.scans, Modules.of(sources.origins)
+    deriving = {path for path, scanned in scans.items() if scanned.derives}
+    bases = {path: modules.find(sources.origins[path], scans[path].bases) for path in deriving}
+    importers = importers_of({path: modules.find(sources.origins[path], each.imports) for path, each in scans.items()})
+    near = {path for path, each in scans.items() if any(map(_HOMES.fullmatch, each.imports))}
+    near = {path for path in near if _NAMES.search(sources.texts[path])}
+    found = {path for path in deriving & near if _ALIAS.search(sources.texts[path])}
+    found |= {path for path in deriving if any(map(_HOMES.fullmatch, scans[path].bases))}
+    size = -1
+    while len(found) > size:  # a level of ancestors each time
+        size = len(found)
+        leading = closure(found, importers.__getitem__) | near
+        found |= {path for path in deriving if not leading.isdisjoint(bases[path])}
+    return found
 
 
 def _of_plain_rules(found: FoundClass, file: OpenFile, hierarchy: _Hierarchy) -> Iterator[Diagnostic]:

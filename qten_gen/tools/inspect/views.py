@@ -20,7 +20,7 @@ VERSION = 3
 
 
 def as_json(target: str, entries: Sequence[Entry]) -> str:
-    """The records of a model under the names of their fields, which docs/inspect.md describes; nothing is folded."""
+    """The records of a model under the names of their fields, which docs/adopting.md describes; nothing is folded."""
     document = {
         "version": VERSION,
         "target": target,

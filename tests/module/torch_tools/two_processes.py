@@ -17,10 +17,10 @@ from torch.distributed.tensor import DTensor, Replicate, distribute_module, dist
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
 
-from qten_gen import Module, submodule
+from qten_gen import Module, param, submodule
 from tests.module.derived import compare_everywhere, derived
 from tests.module.torch_tools.gloo import WORLD, Check, main
-from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, rows, tower
+from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, blocks, rows, tower
 
 
 def whole(tensor: Tensor) -> Tensor:
@@ -72,19 +72,6 @@ def fully_sharded(folder: Path) -> None:
     each_pair(lambda pair: lambda module: trained(sharded(module), mine(pair.input)))
 
 
-def fully_sharded_in_lower_precision(folder: Path) -> None:
-    def step(pair: Pair) -> Step:
-        def run(module: nn.Module) -> list[Tensor]:
-            policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-            fully_shard(module, mesh=init_device_mesh("cpu", (WORLD,)), mp_policy=policy)
-            return trained(module, pair.input)
-
-        return run
-
-    pair = block()
-    agree(pair, step(pair))
-
-
 class Routed(Module):
     gate: nn.Linear = submodule(nn.Linear, 4, 4, keep_dtype=True)
     body: nn.Linear = submodule(nn.Linear, 4, 4)
@@ -109,15 +96,6 @@ def kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype(
     module.gate.unshard()  # type: ignore[operator] # what fully_shard makes it
     trained(module, torch.ones(2, 4))
     assert set(seen) == {(torch.float32, torch.bfloat16)}, seen
-
-
-def a_sharded_class_derives_from_the_declared_one(folder: Path) -> None:
-    pair = tower()
-    before = type(pair.declared)
-    made = sharded(pair.declared)
-    assert isinstance(made, before) and isinstance(made, FSDPModule)
-    assert all(isinstance(parameter, DTensor) for parameter in made.parameters())
-    assert all(isinstance(each.weight, DTensor) for each in blocks(made))
 
 
 def tensor_parallel(folder: Path) -> None:
@@ -166,12 +144,27 @@ def cached_values_while_sharded(folder: Path) -> None:
     compare_everywhere(module)
 
 
+class Tied(Module):
+    embed: nn.Embedding = submodule(nn.Embedding, 4, 4)
+    head: nn.Parameter = param(tie="embed.weight")
+
+
+def a_tie_that_is_sharded_apart_is_refused(folder: Path) -> None:
+    module = Tied()
+    fully_shard(module.embed)
+    try:
+        fully_shard(module)
+    except RuntimeError as error:
+        assert "Tied.head is tied to embed.weight, and fully_shard has one of the two alone" in str(error)
+    else:
+        raise AssertionError("not refused")
+
+
 CHECKS: Sequence[Check] = (
+    a_tie_that_is_sharded_apart_is_refused,
     distributed_data_parallel,
     fully_sharded,
-    fully_sharded_in_lower_precision,
     kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype,
-    a_sharded_class_derives_from_the_declared_one,
     tensor_parallel,
     tensor_parallel_of_own_parameters,
     cached_values_while_sharded,

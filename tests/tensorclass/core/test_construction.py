@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,28 +11,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, lifted
-
-from ..declared import Batch, Flat, Point, assert_sound, batch, flat, point
-
-
-def test_values_are_stored_as_they_are() -> None:
-    x, y = torch.rand(4, 3), torch.rand(4)
-    flat = Flat(x, y, batch_size=4)
-    assert flat.x is x
-    assert flat.y is y
+from qten_gen import TensorClass, field, lifted
+from qten_gen.generate.render import render_class
+from qten_gen.runtime.tensorclass.core.stored import Stored
+from tests.tensorclass.declared import Batch, Flat, Point, assert_sound, batch, flat, point
 
 
-@pytest.mark.parametrize("given", [4, [4], (4,), torch.Size([4])])
-def test_a_batch_size_is_a_number_or_a_sequence(given: Any) -> None:
+@pytest.mark.parametrize(
+    ("given", "expected"), [(4, [4]), ([4], [4]), ((4,), [4]), (torch.Size([4]), [4]), (None, []), ((), []), ([], [])]
+)
+def test_a_batch_size_is_a_number_a_sequence_or_none(given: Any, expected: list[int]) -> None:
     size = Flat(torch.rand(4, 3), torch.rand(4), batch_size=given).batch_size
-    assert size == torch.Size([4])
+    assert size == torch.Size(expected)
     assert type(size) is torch.Size
-
-
-@pytest.mark.parametrize("given", [None, (), []])
-def test_no_batch_size_means_no_batch_dimensions(given: Any) -> None:
-    assert Flat(torch.rand(4, 3), torch.rand(4), batch_size=given).batch_size == ()
 
 
 @pytest.mark.parametrize("given", ["4", 1.5, [1.5]])
@@ -55,35 +47,41 @@ def test_the_device_is_the_one_that_the_tensors_say() -> None:
     assert made.device == made.x.device
 
 
-def test_a_number_that_python_does_not_write_out_is_refused_like_any_other() -> None:
-    wrong: Any = 10**5000
-    with pytest.raises(TypeError, match=r"^Flat\.y: expected a Tensor, got a int"):
-        Flat(torch.rand(4), wrong)
+REFUSED: list[tuple[Callable[[Any], object], object, type[Exception], str]] = [
+    (
+        lambda wrong: Flat(torch.rand(4), wrong, batch_size=4),
+        "text",
+        TypeError,
+        "Flat.y: expected a Tensor, got str 'text'",
+    ),
+    (lambda wrong: Flat(torch.rand(4), wrong), None, TypeError, "Flat.y: expected a Tensor, got None"),
+    (
+        lambda wrong: Flat(torch.rand(4, 3), wrong, batch_size=4),
+        torch.rand(3, 4),
+        ValueError,
+        "Flat.y: expected a shape that starts with [4], got [3, 4]",
+    ),
+    (
+        lambda wrong: Batch(torch.rand(4), wrong, batch_size=4),
+        torch.rand(4),
+        TypeError,
+        "Batch.point: expected Point, got a Tensor of dtype torch.float32 and shape [4]",
+    ),
+    (
+        lambda wrong: Batch(torch.rand(4), wrong, batch_size=4),
+        point(5),
+        ValueError,
+        "Batch.point: expected a batch size that starts with [4], got [5]",
+    ),
+]
 
 
-def test_a_value_that_is_not_a_tensor_is_refused() -> None:
-    wrong: Any = "text"
-    with pytest.raises(TypeError, match=r"^Flat\.y: expected a Tensor, got str 'text'$"):
-        Flat(torch.rand(4), wrong, batch_size=4)
-
-
-def test_none_is_refused_where_the_field_is_not_optional() -> None:
-    wrong: Any = None
-    with pytest.raises(TypeError, match=r"^Flat\.y: expected a Tensor, got None$"):
-        Flat(torch.rand(4), wrong)
-
-
-def test_a_shape_has_to_start_with_the_batch_size() -> None:
-    with pytest.raises(ValueError, match=r"^Flat\.y: expected a shape that starts with \[4\], got \[3, 4\]$"):
-        Flat(torch.rand(4, 3), torch.rand(3, 4), batch_size=4)
-
-
-def test_a_value_of_another_class_is_refused_in_a_nested_field() -> None:
-    wrong: Any = torch.rand(4)
-    with pytest.raises(
-        TypeError, match=r"^Batch\.point: expected Point, got a Tensor of dtype torch\.float32 and shape \[4\]$"
-    ):
-        Batch(torch.rand(4), wrong, batch_size=4)
+@pytest.mark.parametrize(("make", "wrong", "error", "message"), REFUSED)
+def test_a_value_that_does_not_fit_is_refused_by_field(
+    make: Callable[[Any], object], wrong: object, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        make(wrong)
 
 
 def test_a_nested_object_with_a_shorter_batch_size_is_raised_in_a_copy() -> None:
@@ -112,46 +110,27 @@ def test_nested_objects_are_raised_at_every_depth() -> None:
     assert_sound(outer)
 
 
-def test_a_nested_batch_size_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^Batch\.point: expected a batch size that starts with \[4\], got \[5\]$"):
-        Batch(torch.rand(4), point(5), batch_size=4)
-
-
 def test_without_a_device_tensors_stay_where_they_are() -> None:
     flat = Flat(torch.rand(4, device="meta"), torch.rand(4), batch_size=4)
     assert flat.device is None
     assert flat.x.device.type == "meta"
 
 
-def test_a_default_factory_is_called_for_each_object() -> None:
-    first, second = batch(2, full=False), Batch(torch.rand(2), point(2), batch_size=2)
-    third = Batch(torch.rand(2), point(2), batch_size=2)
-    assert second.tags == third.tags == []
-    assert second.tags is not third.tags
-    assert first.tags == ["a"]
-
-
-def test_a_tensor_default_is_cloned_for_each_object() -> None:
-    shared = torch.zeros(())
+def test_defaults_are_made_or_cloned_for_each_object() -> None:
+    tensor, inner = torch.zeros(()), point()
 
     class Counted(TensorClass):
-        count: Tensor = shared
+        count: Tensor = tensor
+        point: Point = inner
+        tags: list[str] = field(default_factory=list)
 
     first, second = Counted(), Counted()
     first.count.add_(1)
-    assert second.count == 0
-    assert shared == 0
-
-
-def test_a_nested_default_is_cloned_for_each_object() -> None:
-    shared = point()
-
-    class Placed(TensorClass):
-        point: Point = shared
-
-    first, second = Placed(), Placed()
     first.point.weight.fill_(7)
-    assert second.point.weight == shared.weight != 7
+    first.tags.append("a")
+    assert (second.count.item(), tensor.item()) == (0, 0)
+    assert second.point.weight == inner.weight != 7
+    assert second.tags == []
 
 
 def test_a_default_is_checked_like_any_value() -> None:
@@ -235,3 +214,24 @@ def test_a_message_about_a_name_is_bounded(call: Callable[[str], object]) -> Non
     with pytest.raises((KeyError, ValueError, TypeError)) as error:
         call("n" * 100_000)
     assert len(str(error.value)) < 400
+
+
+def test_generated_primitives_have_the_parameters_of_the_ground_class() -> None:
+    (generated,) = (base for base in Batch.__mro__ if "_fingerprint" in vars(base))
+    primitives = {name for name, value in vars(Stored).items() if inspect.isfunction(value)} & {*vars(generated)}
+    assert "_map" in primitives
+    primitives.remove("_fill")  # its parameters are the fields
+    for name in primitives:
+        found = inspect.signature(vars(generated)[name]).parameters
+        assert [*found] == [*inspect.signature(vars(Stored)[name]).parameters], name
+
+
+class Pair(TensorClass):
+    tokens: Tensor
+    labels: Tensor
+
+
+def test_the_generated_class_of_two_tensors_is_short_enough_to_be_reviewed() -> None:
+    text = render_class(Pair._declaration)
+    start = text.index("class _Pair_(_rt.Stored):")
+    assert len(text[start:].rstrip().splitlines()) <= 100

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-
-from ..declared import batch, flat
+from tests.tensorclass.declared import batch, flat
 
 
 def test_assignment_is_checked_like_construction() -> None:

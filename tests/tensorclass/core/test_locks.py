@@ -1,4 +1,4 @@
-"""Locked and frozen objects: which changes they refuse, and who they hold."""
+"""Locked and frozen objects: which changes they refuse, operators that change what a field holds, and who they hold."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from qten_gen import TensorClass
-
-from ..declared import Batch, Flat, Point, batch, flat, point
+from tests.tensorclass.declared import Batch, Flat, batch, flat, point
 
 
 class Album(TensorClass, frozen=True):
@@ -102,28 +101,6 @@ def test_a_frozen_object_is_frozen_throughout_in_transforms_and_compiled_functio
     )
     for result in (tree_map(torch.clone, value), torch.vmap(lambda frozen: frozen.clone())(value), compiled(value)):
         assert (result.is_locked, result.cover.is_locked) == (True, True)
-
-
-def test_an_object_taken_out_of_a_frozen_one_can_be_copied_and_changed() -> None:
-    cover = album().cover.clone()
-    cover.x = torch.zeros(4)
-    assert cover.x.shape == (4,)
-
-
-def test_a_pickle_from_before_locks_and_names_still_loads() -> None:
-    value = Flat.__new__(Flat)
-    value.__setstate__(
-        {"fields": {"x": torch.zeros(4), "y": torch.zeros(4)}, "batch_size": torch.Size([4]), "device": None}
-    )
-    assert (value.batch_size, value.names) == ((4,), (None,))
-
-
-def test_points_can_be_shared_by_locked_and_unlocked_objects() -> None:
-    inner: Point = point(4)
-    Batch(torch.zeros(4), inner, batch_size=4, lock=True)
-    other = Batch(torch.zeros(4), inner, batch_size=4)
-    other.tokens = torch.ones(4)
-    assert other.tokens.sum() == 4
 
 
 def test_nested_objects_are_locked_and_unlocked_with_their_holder() -> None:
@@ -221,3 +198,50 @@ def test_requiring_gradients_is_a_change_that_frozen_refuses_and_locked_allows()
     assert locked_flat().requires_grad_().requires_grad
     with pytest.raises(FrozenInstanceError, match="cannot change the tensors of a Album"):
         album().requires_grad_()
+
+
+class Kinds(TensorClass):
+    """One field of each kind that an operator can change in place."""
+
+    x: Tensor
+    weight: float
+    inner: Flat
+    columns: list[Tensor]
+    tags: list[str]
+    mask: Tensor | None = None
+
+
+def kinds(lock: bool) -> Kinds:
+    inner = Flat(torch.zeros(4, 3), torch.zeros(4), batch_size=4)
+    return Kinds(torch.zeros(4), 1.5, inner, [torch.zeros(4)], ["a"], torch.zeros(4), batch_size=4, lock=lock)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "value.x += 1",
+        "value.weight *= 2",
+        "value.inner += 1",
+        "value.inner.y -= 1",
+        "value.mask += 1",
+        "value.x = value.x",
+        "value.set('x', value.x.add_(1))",
+        "value.update(inner={'y': value.inner.y.add_(1)})",
+    ],
+)
+def test_an_operator_in_place_does_with_a_lock_what_it_does_without(statement: str) -> None:
+    free, locked = kinds(lock=False), kinds(lock=True)
+    before = [id(locked.x), id(locked.inner), id(locked.inner.y)]
+    exec(statement, {"value": free})
+    exec(statement, {"value": locked})
+    assert (free == locked).all()
+    assert [id(locked.x), id(locked.inner), id(locked.inner.y)] == before
+    assert locked.is_locked
+
+
+@pytest.mark.parametrize(
+    "statement", ["value.columns += value.columns", "value.tags += ['b']", "value.x = value.x + 1"]
+)
+def test_a_locked_object_refuses_a_list_that_has_grown_and_another_tensor(statement: str) -> None:
+    with pytest.raises(RuntimeError, match=r"^cannot assign to Kinds\.\w+: it is locked"):
+        exec(statement, {"value": kinds(lock=True)})

@@ -10,8 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from tests import fresh_process
-
-from ..declared import Batch, batch, flat, point
+from tests.tensorclass.declared import batch, flat, point
 
 
 def in_threads(*programs: Callable[[], None]) -> list[BaseException]:
@@ -94,21 +93,6 @@ def test_the_lock_of_a_nested_object_outlives_that_of_its_owner() -> None:
     with owner.lock_():
         owner.point.lock_()
     assert owner.point.is_locked and not owner.is_locked
-
-
-def test_owners_that_are_locked_in_threads_share_a_nested_object() -> None:
-    shared = point(4)
-    owners = [batch(4).replace(point=shared) for _ in range(4)]
-
-    def work(owner: Batch) -> None:
-        for _ in range(200):
-            with owner.lock_():
-                assert owner.point.is_locked
-
-    for owner in owners:
-        owner.point = shared
-    assert in_threads(*[lambda owner=owner: work(owner) for owner in owners]) == []
-    assert not any(owner.is_locked for owner in owners)
 
 
 def test_a_block_leaves_the_lock_of_another_owner() -> None:

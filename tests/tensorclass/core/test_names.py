@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from ..declared import Flat, batch, flat
+from tests.tensorclass.declared import Flat, batch, flat
 
 
 def named(*names: str | None) -> Flat:
@@ -111,14 +111,6 @@ def test_an_index_keeps_the_names_of_the_dimensions_that_are_left(index: Any, na
     selected = named("time", "row", "column")[index]
     assert selected.names == names
     assert len(selected.names) == len(selected.batch_size)
-
-
-@pytest.mark.parametrize("index", [index for index, names in INDEXES if names != (None, None, "row", "column")])
-def test_the_names_after_an_index_are_those_of_tensordict(index: Any) -> None:
-    tensordict = pytest.importorskip("tensordict", reason="tensordict, the oracle of this test, is not installed")
-    names, size = ["time", "row", "column"], [2, 3, 4]
-    expected = tensordict.TensorDict({"x": torch.zeros(size)}, size, names=names)[index]
-    assert list(named(*names)[index].names) == expected.names
 
 
 SHAPES: dict[str, tuple[Callable[[Flat], Flat], tuple[str | None, ...]]] = {

@@ -164,9 +164,3 @@ def test_copies_keep_the_attributes_of_nested_objects() -> None:
     made: Any = Opened(torch.ones(2), Opened(torch.ones(2), batch_size=2), batch_size=2)
     made.inner.note = "a"
     assert [each.inner.note for each in copies(made)] == ["a"] * 6
-
-
-def test_a_compiled_copy_keeps_attributes_that_are_not_fields() -> None:
-    made: Any = Opened(torch.ones(2), batch_size=2)
-    made.note = "a"
-    assert torch.compile(copy.copy, backend="eager", fullgraph=True)(made).note == "a"

@@ -1,4 +1,4 @@
-"""Fields that hold a dict or a list of tensors."""
+"""Fields that hold a dict or a list of tensors; dicts with the same keys are alike in whatever order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, Unbatched, field
+from qten_gen import TensorClass, Unbatched, field, lifted
+from qten_gen.runtime.tensorclass.processes.sharing import schema, tensors_by_path
 
 
 class Layers(TensorClass):
@@ -105,12 +106,6 @@ def test_a_message_about_keys_is_bounded() -> None:
     assert len(str(error.value)) < 200
 
 
-def test_shapes_that_cannot_be_combined_are_named_with_the_key() -> None:
-    value = layers(4)
-    with pytest.raises(RuntimeError, match=r"^stack: Layers\.heads\['age'\]: .*equal size"):
-        Layers.stack([value, value.replace(heads={"kind": torch.ones(4, 5), "age": torch.ones(4, 2)})])
-
-
 def test_tensors_that_the_batch_does_not_carry_are_the_same_in_all_objects() -> None:
     value = layers(4)
     assert Layers.stack([value, value.clone()]).tables is value.tables
@@ -125,28 +120,61 @@ def test_an_object_is_shown_with_the_shapes() -> None:
     assert "    heads={'kind': float32[4, 5], 'age': float32[4]},\n" in repr(layers(4))
 
 
-def test_compiled_code_traces_it() -> None:
-    @torch.compile(fullgraph=True, backend="eager")
-    def rearranged(left: Layers, right: Layers) -> Layers:
-        return Layers.stack([left, right])[0] * 2
-
-    value = layers(4)
-    result = rearranged(value, value.replace(x=value.x + 1))
-    assert torch.equal((result.heads or {})["kind"], (value.heads or {})["kind"] * 2)
+class Outputs(TensorClass):
+    logits: dict[str, Tensor]
 
 
-def test_arrays_of_numpy_make_it_again() -> None:
-    value = layers(4)
-    found = Layers.from_numpy(value.numpy(), batch_size=4)
-    assert torch.equal(found.states[1], value.states[1])
-    assert found.heads is not None and [*found.heads] == ["kind", "age"]
+class Model(TensorClass):
+    heads: Outputs
+    x: Tensor
 
 
-def test_vmap_takes_every_tensor_apart() -> None:
-    value = Heads({"age": torch.rand(4), "kind": torch.rand(4, 5)}, batch_size=4)
-    result = torch.vmap(lambda one: one.heads["kind"].sum() * one.heads["age"])(value)
-    assert torch.allclose(result, value.heads["kind"].sum(1) * value.heads["age"])
-    table = layers(7)
-    assert torch.vmap(lambda one: one.tables["names"].sum(), in_dims=(table.vmap_dims(),))(table).eq(21).all()
-    with pytest.raises(TypeError, match=r"^Layers\.tables is the same for a whole batch"):
-        torch.vmap(lambda one: one.x)(table)
+def models(*, requires_grad: bool = False) -> tuple[Model, Model]:
+    """Two objects whose dicts have their keys in different orders."""
+    keys = ("a", "b"), ("b", "a")
+    made = [
+        Model(
+            Outputs({key: torch.rand(2, 3) for key in order}, batch_size=2).requires_grad_(requires_grad),
+            torch.rand(2),
+            batch_size=2,
+        )
+        for order in keys
+    ]
+    return made[0], made[1]
+
+
+COMBINED: dict[str, Callable[[Model, Model], Model]] = {
+    "add": lambda left, right: left + right,
+    "copy_": lambda left, right: left.clone().copy_(right) + left,
+    "where": lambda left, right: left.where(torch.ones(2, dtype=torch.bool), right) + right,
+    "lerp": lambda left, right: lifted(torch.lerp)(left, right, torch.tensor(0.5)) * 2,
+}
+
+
+@pytest.mark.parametrize("name", COMBINED)
+def test_operations_pair_tensors_by_key(name: str) -> None:
+    left, right = models()
+    found = COMBINED[name](left, right).heads.logits
+    for key in ("a", "b"):
+        torch.testing.assert_close(found[key], left.heads.logits[key] + right.heads.logits[key])
+
+
+def test_a_stack_pairs_tensors_by_key() -> None:
+    left, right = models()
+    for key, tensor in Model.stack([left, right]).heads.logits.items():
+        assert tensor.equal(torch.stack([left.heads.logits[key], right.heads.logits[key]]))
+
+
+def test_torch_takes_gradients_by_key() -> None:
+    left, gradient = models(requires_grad=True)
+    grad: Any = torch.autograd.grad  # torch's own types know tensors only
+    found = grad(left.heads * 1, left.heads, gradient.heads)
+    for key in ("a", "b"):
+        assert found[0].logits[key].equal(gradient.heads.logits[key])
+
+
+def test_processes_send_tensors_in_one_order() -> None:
+    left, right = models()
+    assert [*tensors_by_path(left)] == [*tensors_by_path(right)] == ["heads.logits.a", "heads.logits.b", "x"]
+    assert tensors_by_path(right)["heads.logits.a"] is right.heads.logits["a"]
+    assert schema("sum", left) == schema("sum", right)

@@ -120,14 +120,6 @@ def test_items_are_written_with_their_values() -> None:
     assert value.title.tolist() == ["7", "8", "2", "9"]
 
 
-def test_written_over_and_over_it_does_not_grow() -> None:
-    value = photo(4)
-    for step in range(100):
-        value[step % 4] = photo(start=step)
-    assert_follows(value)
-    assert len(value.title._values.values) == 4
-
-
 def test_values_of_many_objects_are_joined_without_the_others() -> None:
     value = photo(1000)
     joined = Photo.stack([value[7], value[8], photo(start=3)])
@@ -172,12 +164,6 @@ def test_a_pickle_holds_plain_values() -> None:
     assert b"PerItem" not in pickle.dumps(photo(3))
 
 
-def test_numpy_keeps_it_and_plain_values_are_lists() -> None:
-    value = photo(2)
-    assert value.numpy()["title"] == value.title
-    assert value.tolist() == [{"x": 0, "title": "0", "tags": None}, {"x": 1, "title": "1", "tags": None}]
-
-
 def test_a_pytree_keeps_it_where_the_batch_size_stays() -> None:
     value = photo(4)
     assert pytree.tree_map(lambda tensor: tensor * 2, value).title == value.title
@@ -185,24 +171,11 @@ def test_a_pytree_keeps_it_where_the_batch_size_stays() -> None:
     assert pytree.tree_structure(value) != pytree.tree_structure(value.flip(0))
 
 
-def test_compiled_code_traces_it() -> None:
-    @torch.compile(fullgraph=True, backend="eager")
-    def rearranged(left: Photo, right: Photo) -> Photo:
-        return Photo.cat([left, right])[1:].reshape(1, -1)
-
-    assert_follows(rearranged(photo(4), photo(3, start=4)))
-
-
 def test_an_object_that_is_copied_in_place_brings_its_values() -> None:
     for batch_size in ((), (4,), (2, 3)):
         value = photo(*batch_size)
         assert_follows(value.copy_(photo(*batch_size, start=50)))
         assert_follows(value.update_(photo(*batch_size, start=7)))
-
-
-def test_a_view_is_forbidden_by_tensors_only() -> None:
-    value = photo(3).expand(2, 3).contiguous()
-    assert_follows(value.view(6))
 
 
 def test_a_locked_object_allows_writes_to_its_values() -> None:
@@ -244,20 +217,6 @@ def test_where_takes_the_values_of_the_items_that_it_takes(batch_size: tuple[int
         assert_follows(chosen)
     nested = Album(one, batch_size=batch_size).where(condition, Album(other, batch_size=batch_size))
     assert_follows(nested.photos)
-
-
-def test_where_refuses_static_values_that_differ() -> None:
-    one, other = (Album(photo(2), owner, batch_size=[2]) for owner in ("ada", "bob"))
-    with pytest.raises(ValueError, match="Album.owner is the same for a whole batch, but differs"):
-        one.where(torch.tensor([True, False]), other)
-
-
-def test_where_on_meta_and_fake_tensors_gives_their_shapes() -> None:
-    one, condition = photo(3), torch.ones(3, dtype=torch.bool)
-    assert one.to("meta").where(condition.to("meta"), one.to("meta")).x.is_meta
-    with FakeTensorMode() as mode:
-        fake = one.apply(mode.from_tensor)
-        assert fake.where(mode.from_tensor(condition), fake).x.shape == (3,)
 
 
 def test_values_cannot_be_joined_inside_of_vmap() -> None:

@@ -16,8 +16,7 @@ from torch.nn.utils.rnn import pack_sequence
 from torch.utils import _pytree
 
 from qten_gen import PerItem, TensorClass
-
-from ..declared import flat
+from tests.tensorclass.declared import flat
 
 
 class Noted(TensorClass):

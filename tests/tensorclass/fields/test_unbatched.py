@@ -36,10 +36,6 @@ class Only(TensorClass):
     table: Unbatched[Tensor]
 
 
-class Cast(TensorClass, autocast=True):
-    table: Unbatched[Tensor]
-
-
 TABLE = torch.arange(20.0).reshape(10, 2)
 
 
@@ -56,11 +52,6 @@ def assert_passed_on(result: Lookup, value: Lookup) -> None:
     assert result.inner is not None
     assert value.inner is not None
     assert result.inner.codes is value.inner.codes
-
-
-def test_with_autocast_it_is_made_a_tensor() -> None:
-    make: Any = Cast
-    assert make([1.0, 2.0], batch_size=4).table.tolist() == [1.0, 2.0]
 
 
 def test_objects_that_are_put_together_share_it() -> None:
@@ -130,24 +121,6 @@ def test_vmap_without_that_says_what_to_do() -> None:
         torch.vmap(lambda item: item.ids)(Lookup(torch.ones(10), TABLE, batch_size=10))
 
 
-def test_gradients_reach_it() -> None:
-    gradient = torch.func.grad(lambda value: (value.table.sum() * value.ids).sum())(
-        Lookup(torch.ones(4), TABLE, batch_size=4)
-    )
-    assert torch.equal(gradient.table, torch.full((10, 2), 4.0))
-
-
-def test_compiled_code_passes_it_on() -> None:
-    @torch.compile(fullgraph=True, backend="eager")
-    def rearranged(left: Lookup, right: Lookup) -> Lookup:
-        return Lookup.stack([left, right])[0] * 2
-
-    value = lookup(4)
-    result = rearranged(value, value.replace(ids=value.ids + 1))
-    assert torch.equal(result.table, TABLE * 2)
-    assert torch.equal(result.ids, value.ids * 2)
-
-
 class Child(Lookup):
     """Says that the batch carries the table after all."""
 
@@ -170,15 +143,6 @@ class Tables(TensorClass):
 def test_a_tensor_over_the_batch_applies_where_no_table_is_held() -> None:
     value = Tables(torch.ones(2, 3), {}, batch_size=2) * torch.tensor([1, 2])
     assert value.x.tolist() == [[1, 1, 1], [2, 2, 2]]
-
-
-def test_apply_keeps_the_names_of_nested_objects() -> None:
-    value = lookup(4)
-    assert value.inner is not None
-    value.inner.names = ["time"]
-    applied = value.apply(torch.neg).inner
-    assert applied is not None
-    assert applied.names == ("time",)
 
 
 def test_tables_without_values_are_put_together_where_all_else_is_alike() -> None:

@@ -1,7 +1,12 @@
-"""From dataclass instances and named tuples."""
+"""Dataclasses and named tuples: instances become objects, classes TensorClasses; what `dataclasses` knows of an object."""
 
 from __future__ import annotations
 
+import dataclasses
+import gc
+import inspect
+import pickle
+import weakref
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,8 +14,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, Unbatched
-from tests.tensorclass.declared import Batch, Flat, Point, point
+from qten_gen import DeclarationError, TensorClass, Unbatched, field, from_dataclass, is_tensorclass
+from tests.tensorclass.declared import Batch, Flat, Point, batch, flat, point
 
 
 @dataclass
@@ -74,16 +79,6 @@ def test_a_named_tuple_gives_its_values() -> None:
     assert (made.x is pair.x, made.batch_size) == (True, (4,))
 
 
-def test_an_object_of_another_class_with_these_fields_is_taken_too() -> None:
-    class Renamed(TensorClass):
-        position: Tensor
-        weight: Tensor
-
-    value = point(4)
-    made = Renamed.from_dataclass(value, batch_size=4)
-    assert (type(made), made.position is value.position) == (Renamed, True)
-
-
 def test_what_is_not_a_record_is_refused() -> None:
     wrong: Any = {"x": 1}
     with pytest.raises(TypeError, match=r"Flat\.from_dataclass: expected an instance of a dataclass, got a dict"):
@@ -100,3 +95,163 @@ def test_fields_that_do_not_fit_are_refused() -> None:
         Flat.from_dataclass(PlainPoint(torch.zeros(1), torch.zeros(1)))
     with pytest.raises(ValueError, match=r"expected batch_size or auto_batch_size, got both"):
         Batch.from_dataclass(plain(), batch_size=4, auto_batch_size=True)
+
+
+@dataclass
+class Base:
+    x: Tensor
+
+
+@dataclass
+class Plain(Base):
+    """A dataclass."""
+
+    point: Point
+    tags: list[str] = dataclasses.field(default_factory=list)
+    scale: float = dataclasses.field(default=1.0, kw_only=True)
+
+    def doubled(self) -> Tensor:
+        return self.x * 2
+
+
+Made: Any = from_dataclass(Plain, name="Made", nocast=True)
+
+
+@from_dataclass
+@dataclass
+class Decorated:
+    x: Tensor
+
+
+def test_a_dataclass_becomes_a_tensorclass() -> None:
+    made = Made(torch.ones(2), point(2), ["a"], batch_size=2)
+    assert is_tensorclass(Made) and made._fields == ("x", "point", "tags", "scale")
+    assert (made[0].point.batch_size, made.tags, made.scale) == (torch.Size(), ["a"], 1.0)
+    assert made.doubled().equal(torch.full((2,), 2.0))
+    converted: Any = Made.from_dataclass(Plain(torch.ones(2), point(2)), batch_size=2)
+    assert converted.tags == []
+    assert Made.__doc__ == "A dataclass."
+
+
+def test_pickle_finds_it() -> None:
+    for value in (Made(torch.ones(2), point(2), batch_size=2), Decorated(torch.ones(2), batch_size=2)):  # type: ignore[call-arg]
+        assert pickle.loads(pickle.dumps(value)).x.equal(torch.ones(2))
+
+
+@dataclass
+class Nested:
+    inner: Base | None
+
+
+@dataclass
+class Computed:
+    x: Tensor = dataclasses.field(init=False)
+
+
+@dataclass
+class Unsupported:
+    x: tuple[Tensor, ...]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (Nested, r"Nested\.inner: Base is a dataclass"),
+        (Computed, r"Computed\.x: a field with init=False"),
+        (int, "expected a dataclass, got <class 'int'>"),
+        (Flat, "expected a dataclass"),
+        (Base(torch.ones(2)), "expected a dataclass"),
+    ],
+)
+def test_what_cannot_be_one_is_refused(source: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        from_dataclass(source)
+
+
+def test_what_a_class_statement_refuses_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="QG208"):
+        from_dataclass(Unsupported)
+
+
+def test_classes_and_objects_are_told_apart_from_others() -> None:
+    assert is_tensorclass(TensorClass) and is_tensorclass(Flat) and is_tensorclass(flat(2))
+    assert not any(is_tensorclass(value) for value in (Base, 3, None, int, torch.ones(2)))
+
+
+class Counted(TensorClass):
+    """Counts how often it is constructed."""
+
+    x: Tensor
+    note: str = field(default="a", kw_only=True)
+
+    def __post_init__(self) -> None:
+        constructed.append(self.note)
+
+
+constructed: list[str] = []
+
+
+class TestDataclasses:
+    def test_an_object_and_its_class_are_dataclasses(self) -> None:
+        assert dataclasses.is_dataclass(Batch)
+        assert dataclasses.is_dataclass(batch(4))
+
+    def test_fields_are_those_of_the_declaration_with_their_defaults(self) -> None:
+        found = {each.name: each for each in dataclasses.fields(Batch)}
+        assert list(found) == ["tokens", "point", "mask", "other", "source", "tags"]
+        assert found["tokens"].default is dataclasses.MISSING
+        assert (found["mask"].default, found["source"].default) == (None, "train")
+        assert found["tags"].default_factory is list
+
+    def test_fields_say_which_are_keyword_only(self) -> None:
+        assert {each.name: each.kw_only for each in dataclasses.fields(Counted)} == {"x": False, "note": True}
+
+    def test_asdict_copies_tensors_and_makes_dicts_of_nested_objects(self) -> None:
+        value = batch(4, full=False)
+        made = dataclasses.asdict(value)
+        assert list(made) == ["tokens", "point", "mask", "other", "source", "tags"]
+        assert torch.equal(made["point"]["position"], value.point.position)
+        assert made["tokens"] is not value.tokens
+        assert (made["mask"], made["tags"]) == (None, ["a"])
+
+    def test_replace_keeps_batch_size_device_and_names(self) -> None:
+        value = Flat(torch.zeros(4), torch.zeros(4), batch_size=4, device="cpu", names=["row"])
+        made = dataclasses.replace(value, x=torch.ones(4))
+        assert (made.batch_size, made.device, made.names) == ((4,), torch.device("cpu"), ("row",))
+        assert (made.y is value.y, torch.equal(made.x, torch.ones(4))) == (True, True)
+
+    def test_replace_checks_and_runs_post_init_like_the_constructor(self) -> None:
+        constructed.clear()
+        value = Counted(torch.zeros(4), batch_size=4)
+        dataclasses.replace(value, note="b")
+        assert constructed == ["a", "b"]
+        with pytest.raises(TypeError, match=r"Counted\.x: expected a Tensor, got int 3"):
+            dataclasses.replace(value, x=3)  # type: ignore[arg-type] # what is tested
+
+
+class TestMatch:
+    def test_fields_match_by_position_and_by_name(self) -> None:
+        value: Any = batch(4)
+        match value:
+            case Batch(tokens, Point(position), source="test"):
+                assert tokens is value.tokens
+                assert position is value.point.position
+            case _:
+                pytest.fail("the object matches no case")
+
+    def test_keyword_only_fields_have_no_position(self) -> None:
+        assert Counted.__match_args__ == ("x",)
+
+
+class TestWeakReferences:
+    def test_results_hold_no_reference_to_where_they_came_from(self) -> None:
+        value = flat(4)
+        reference = weakref.ref(value)
+        part = value[:2]
+        del value
+        gc.collect()
+        assert (reference(), part.batch_size) == (None, (2,))
+
+
+def test_a_signature_shows_fields_and_keywords() -> None:
+    assert list(inspect.signature(Counted).parameters) == ["x", "note", "batch_size", "device", "names", "lock"]

@@ -57,14 +57,6 @@ def test_there_and_back_is_the_same_object(size: tuple[int, ...], full: bool) ->
     assert all(tensors(back)[path] is tensor for path, tensor in tensors(value).items())
 
 
-def test_what_tensordict_did_in_between_is_kept() -> None:
-    value = batch(4)
-    stacked: Any = TensorDict.stack([value.to_tensordict(), value.to_tensordict()])
-    back = Batch.from_tensordict(stacked[0, :2])
-    assert_applied(back, value, lambda tensor: tensor[:2], (2,))
-    assert (back.source, back.tags) == ("test", ["a"])
-
-
 def test_a_static_value_that_differs_between_the_items_is_refused() -> None:
     stacked: Any = TensorDict.stack([batch(4).replace(source=source).to_tensordict() for source in "ab"])
     with pytest.raises(ValueError, match=r"Batch\.source is the same for a whole batch, but differs .*: 'a' and 'b'"):
@@ -106,12 +98,6 @@ def test_an_entry_that_is_not_a_field_is_refused_unless_told_otherwise() -> None
 def test_a_missing_entry_without_default_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Flat\.from_tensordict: missing 'y'"):
         Flat.from_tensordict(TensorDict({"x": torch.zeros(4)}, [4]))
-
-
-def test_another_mapping_is_refused() -> None:
-    values: Any = {"x": torch.zeros(4), "y": torch.zeros(4)}
-    with pytest.raises(TypeError, match=r"expected a TensorDict, got a dict; for other mappings use \.from_dict"):
-        Flat.from_tensordict(values)
 
 
 def test_a_lazy_stack_is_read_as_its_dense_form() -> None:
@@ -160,10 +146,6 @@ class TestNested:
         given: Any = TensorDict({"position": torch.zeros(4, 2), "weight": torch.zeros(4)}, [])
         assert Batch(torch.zeros(4, 3), given, batch_size=4).point.batch_size == (4,)
 
-    def test_it_is_moved_to_the_device_of_its_owner(self) -> None:
-        given: Any = point(4).to_tensordict()
-        assert Batch(torch.zeros(4, 3), given, batch_size=4, device="meta").point.position.is_meta
-
     def test_keys_that_do_not_fit_are_refused(self) -> None:
         given: Any = TensorDict({"position": torch.zeros(4), "wait": torch.zeros(4)}, [4])
         message = r"Batch\.point: Point\.from_tensordict: no field 'wait'; did you mean 'weight'\?"
@@ -174,13 +156,6 @@ class TestNested:
         given: Any = point(5).to_tensordict()
         with pytest.raises(ValueError, match=r"Batch\.point: expected a batch size that starts with \[4\], got \[5\]"):
             Batch(torch.zeros(4, 3), given, batch_size=4)
-
-
-def test_a_tensordict_holds_an_object_as_non_tensor_data_and_does_not_index_it() -> None:
-    value = flat(4)
-    holder = TensorDict({"held": tensordict.NonTensorData(value, batch_size=[4])}, [4])
-    assert holder["held"] is value
-    assert holder[0]["held"] is value
 
 
 def test_a_field_takes_an_object_back_out_of_a_tensordict() -> None:

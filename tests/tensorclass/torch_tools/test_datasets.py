@@ -55,13 +55,6 @@ def test_workers_collate_items_in_shared_memory(method: str) -> None:
     assert all(tensor.is_shared() for each in found for tensor in tensors(each).values())  # type: ignore[no-untyped-call] # torch gives it no types
 
 
-def test_items_in_tuples_and_dicts_are_collated_too() -> None:
-    first, second = flat(4), flat(4)
-    made: Any = default_collate([(first, {"a": first}, 1), (second, {"a": second}, 2)])
-    assert_applied(made[0], Flat.stack([first, second]), lambda tensor: tensor)
-    assert (made[1]["a"].batch_size, made[2].tolist()) == ((2, 4), [1, 2])
-
-
 def test_items_whose_static_values_differ_are_refused() -> None:
     items = [whole()[0], whole()[1].replace(source="other")]
     with pytest.raises(ValueError, match=r"Batch\.source is the same for a whole batch"):
@@ -91,12 +84,6 @@ def test_subsets_samplers_and_shuffling_find_the_items_of_an_object() -> None:
     assert [len(each) for each in batches(DataLoader(value, batch_sampler=sampler))] == [3, 3]
     shuffled = Flat.cat(batches(DataLoader(value, batch_size=4, shuffle=True)))
     assert sorted(shuffled.y.tolist()) == sorted(value.y.tolist())
-
-
-def test_without_batches_the_items_are_objects() -> None:
-    value: Any = flat(2)
-    found = batches(DataLoader(value, batch_size=None))
-    assert [each.batch_size for each in found] == [(), ()]
 
 
 def test_a_collate_function_gets_the_items_to_iterate_over() -> None:

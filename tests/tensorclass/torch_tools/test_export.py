@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.utils._pytree as pytree
 from torch import Tensor, nn
-from torch.export import Dim, ShapesCollection, export
+from torch.export import Dim, export
 
 from qten_gen import TensorClass, Unbatched
 from tests.tensorclass.declared import Batch, Flat, Scale, assert_applied, batch, flat, tensors
@@ -52,13 +52,6 @@ class Times(nn.Module):
         return value * value.factor
 
 
-class Looked(nn.Module):
-    """Uses an Unbatched tensor."""
-
-    def forward(self, value: Coded) -> Tensor:
-        return value.table[value.x]
-
-
 strictness = pytest.mark.parametrize("strict", [False, True])
 
 
@@ -81,19 +74,6 @@ def test_nested_objects_and_static_values_are_exported(strict: bool, full: bool)
 
 
 @strictness
-def test_the_batch_may_be_dynamic(strict: bool) -> None:
-    module, example = Scale(), flat(4)
-    shapes: Any = ShapesCollection()  # type: ignore[no-untyped-call] # torch gives it no types
-    for tensor in tensors(example).values():
-        shapes[tensor] = {0: Dim.AUTO}
-    program = export(module, (example,), strict=strict, dynamic_shapes=shapes.dynamic_shapes(module, (example,)))
-    value = flat(7)
-    made: Flat = program.module()(value)
-    assert made.batch_size == (7,)
-    torch.testing.assert_close(tensors(made), tensors(module(value)))
-
-
-@strictness
 def test_dynamic_shapes_of_an_object_are_a_list_with_those_of_its_tensors(strict: bool) -> None:
     length = Dim("length", min=2, max=64)
     program = export(Scale(), (flat(4),), strict=strict, dynamic_shapes=([{0: length}, {0: length}],))
@@ -106,13 +86,6 @@ def test_a_program_is_that_of_the_static_values_it_was_exported_with(strict: boo
     assert torch.equal(program(Note(torch.ones(3), batch_size=3)).x, torch.full((3,), 2.0))
     with pytest.raises((ValueError, TypeError, AssertionError)):
         program(Note(torch.ones(3), factor=3, batch_size=3))
-
-
-@strictness
-def test_unbatched_tensors_are_exported(strict: bool) -> None:
-    value = Coded(torch.tensor([2, 0]), torch.rand(7), batch_size=2)
-    program: Any = export(Looked(), (value,), strict=strict).module()
-    assert torch.equal(program(value), value.table[[2, 0]])
 
 
 def test_a_program_is_saved_and_loaded() -> None:

@@ -1,4 +1,4 @@
-"""Objects in `torch.vmap`, `torch.func` and `torch.autograd`: as arguments, as results, nested, and inside."""
+"""Objects in `torch.vmap`, `torch.func`, `torch.autograd` and trees: leaves, key paths, batch sizes, results."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 import torch.utils._pytree as pytree
-from torch import Tensor
+from torch import Tensor, nn
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from qten_gen import TensorClass
-from tests.tensorclass.declared import Batch, Flat, Scale, assert_applied, batch, flat, tensors
+from tests.tensorclass.declared import Batch, Flat, assert_applied, assert_sound, batch, flat, tensors
 
 
 def loss(value: Flat) -> Tensor:
@@ -44,12 +44,6 @@ class TestVmap:
         made: Tensor = torch.vmap(lambda item: item.x.sum(), in_dims=(value.vmap_dims(-1),))(value)
         assert torch.allclose(made, value.x.sum((0, 2)))
 
-    def test_objects_without_some_fields_and_with_static_values_pass_through(self) -> None:
-        value = batch(4, full=False)
-        made: Batch = torch.vmap(lambda item: item.clone())(value)
-        assert_applied(made, value, lambda tensor: tensor)
-        assert (made.mask, made.source, made.tags) == (None, "test", ["a"])
-
 
 class TestFunc:
     def test_grad_and_value_give_an_object_and_a_tensor(self) -> None:
@@ -64,12 +58,6 @@ class TestFunc:
         value = flat(4)
         _, beside = torch.func.grad(lambda item: (loss(item), item * 2), has_aux=True)(value)
         assert_applied(beside, value, lambda tensor: tensor * 2)
-
-    def test_gradients_of_every_item(self) -> None:
-        value = flat(4)
-        each: Flat = torch.vmap(torch.func.grad(loss))(value)
-        assert each.batch_size == (4,)
-        assert_close(each, gradients(value))
 
     def test_jacrev_gives_an_object_with_the_jacobian_of_each_tensor(self) -> None:
         value = flat(4)
@@ -96,23 +84,6 @@ class TestFunc:
         assert_close(cotangent, tensors(value * direction * 2))
         assert (type(out), type(cotangent), cotangent.batch_size) == (Flat, Flat, (4,))
 
-    def test_an_ensemble_maps_over_modules(self) -> None:
-        modules, value = [Scale() for _ in range(3)], flat(4)
-        parameters, buffers = torch.func.stack_module_state(modules)
-
-        def call(parameters: dict[str, Tensor], buffers: dict[str, Tensor], value: Flat) -> Flat:
-            made: Flat = torch.func.functional_call(modules[0], (parameters, buffers), (value,))
-            return made
-
-        made: Flat = torch.vmap(call, in_dims=(0, 0, None))(parameters, buffers, value)
-        assert_close(made, tensors(Flat.stack([module(value) for module in modules])))
-        assert made.batch_size == (3, 4)
-
-    def test_what_is_traced_can_be_run_on_other_objects(self) -> None:
-        graph = make_fx(lambda item: item * 2 + item.y)(flat(4))
-        value = flat(4)
-        assert_close(graph(value), tensors(value * 2 + value.y))
-
     @pytest.mark.parametrize(
         "step",
         [
@@ -131,14 +102,6 @@ class TestFunc:
 
 
 class TestAutograd:
-    def test_the_gradient_of_an_object_is_an_object(self) -> None:
-        value = flat(4).requires_grad_()
-        inputs: Any = value
-        (gradient,) = torch.autograd.grad(loss(value), inputs)
-        assert type(gradient) is Flat
-        assert gradient.batch_size == (4,)
-        assert_close(gradient, gradients(value))
-
     def test_objects_and_tensors_can_be_mixed(self) -> None:
         value, factor = flat(4).requires_grad_(), torch.tensor(2.0, requires_grad=True)
         inputs: Any = [factor, value]
@@ -165,14 +128,6 @@ class TestAutograd:
         weights: Any = weight
         (gradient,) = torch.autograd.grad(outputs, inputs, weights)
         assert_close(gradient, tensors((value * weight * 2).detach()))
-
-    def test_backward_adds_to_the_gradients_of_the_tensors(self) -> None:
-        value, weight = flat(4).requires_grad_(), flat(4)
-        outputs: Any = value * value
-        weights: Any = weight
-        torch.autograd.backward(outputs, weights)
-        assert value.x.grad is not None
-        torch.testing.assert_close(value.x.grad, (2 * value.x * weight.x).detach())
 
     def test_backward_can_be_limited_to_objects(self) -> None:
         value, factor = flat(4).requires_grad_(), torch.tensor(2.0, requires_grad=True)
@@ -205,6 +160,119 @@ def test_optree_knows_objects_in_the_namespace_of_torch() -> None:
     assert paths[:3] == [".tokens", ".point.position", ".point.weight"]
 
 
-def test_a_tree_map_knows_the_path_of_every_tensor() -> None:
-    paths: Any = pytree.tree_map_with_path(lambda path, _: pytree.keystr(path), batch(4, full=False))
-    assert (paths.tokens, paths.point.position, paths.point.weight) == (".tokens", ".point.position", ".point.weight")
+@pytest.mark.parametrize("full", [True, False])
+def test_the_leaves_are_the_tensors_and_lead_back(full: bool) -> None:
+    value = batch(2, 3, full=full).to("cpu")
+    leaves, spec = pytree.tree_flatten(value)
+    assert [id(leaf) for leaf in leaves] == [id(tensor) for tensor in tensors(value).values()]
+    back = pytree.tree_unflatten(leaves, spec)
+    assert_applied(back, value, lambda tensor: tensor)
+    assert (back.device, back.source, back.mask is None) == (torch.device("cpu"), "test", not full)
+
+
+def test_key_paths_are_attributes() -> None:
+    paths, _ = pytree.tree_flatten_with_path(batch(4))
+    assert [pytree.keystr(path) for path, _ in paths][:3] == [".tokens", ".point.position", ".point.weight"]
+
+
+def test_objects_of_different_batch_sizes_have_one_structure() -> None:
+    assert pytree.tree_structure(batch(4)) == pytree.tree_structure(batch(5))
+    assert pytree.tree_structure(batch(4)) != pytree.tree_structure(batch(4).replace(source="other"))
+    assert pytree.tree_structure(batch(4)) != pytree.tree_structure(batch(4, full=False))
+
+
+def test_a_tree_of_nothing_has_no_batch_size() -> None:
+    mapped = pytree.tree_map(lambda tensor: None, flat(4).to("cpu"))
+    assert (mapped.batch_size, mapped.device, mapped.x, mapped.y) == ((), None, None, None)
+
+
+def test_a_mapped_tree_has_the_batch_size_of_its_tensors() -> None:
+    value = batch(4, 5)
+    assert_applied(pytree.tree_map(lambda tensor: tensor[0], value), value, lambda tensor: tensor[0], (5,))
+    assert_applied(pytree.tree_map(lambda tensor: tensor[None], value), value, lambda tensor: tensor[None], (1, 4, 5))
+
+
+def test_a_mapped_tree_is_sound_whatever_the_function_does() -> None:
+    value = batch(4, 5)
+    assert_sound(pytree.tree_map(lambda tensor: tensor.sum(-1), value))
+    assert_sound(pytree.tree_map(lambda tensor: tensor[..., None], value))
+    assert_sound(pytree.tree_map(lambda tensor: tensor.reshape(-1), value))
+
+
+def test_a_mapped_tree_follows_the_device_of_its_tensors() -> None:
+    value = flat(4).to("cpu")
+    assert pytree.tree_map(lambda tensor: tensor.to("meta"), value).device == torch.device("meta")
+    assert pytree.tree_map(lambda tensor: tensor.to("meta"), flat(4)).device is None
+
+
+def test_leaves_can_be_anything_in_between() -> None:
+    shapes: Any = pytree.tree_map(lambda tensor: list(tensor.shape), flat(4))
+    assert (shapes.x, shapes.batch_size) == ([4, 3], ())
+
+
+def test_an_object_without_tensors_keeps_its_batch_size() -> None:
+    class Note(TensorClass):
+        text: str
+
+    assert pytree.tree_map(torch.neg, Note("a", batch_size=3)).batch_size == (3,)
+
+
+class Mask(TensorClass):
+    """Perhaps without a tensor that could say the batch size."""
+
+    kept: Tensor | None = None
+
+
+class Masked(TensorClass):
+    x: Tensor
+    mask: Mask
+
+
+@pytest.mark.parametrize("size", [(4, 5), (4, 4)])
+def test_an_object_without_tensors_follows_the_batch_size_of_its_holder(size: tuple[int, ...]) -> None:
+    value = Masked(torch.rand(*size, 2), Mask(batch_size=(*size, 7)), batch_size=size)
+    seen: list[torch.Size] = []
+
+    def scaled(item: Masked) -> Masked:
+        seen.extend([item.batch_size, item.mask.batch_size])
+        return item * 2
+
+    mapped = torch.vmap(scaled)(value)
+    assert seen == [size[1:], (*size[1:], 7)]
+    assert (mapped.batch_size, mapped.mask.batch_size) == (size, (*size, 7))
+    assert value.mask.batch_size == (*size, 7)
+    assert pytree.tree_map(lambda tensor: tensor[:2], value).mask.batch_size == (2, *size[1:], 7)
+
+
+def test_an_object_without_tensors_keeps_its_names_with_its_dimensions() -> None:
+    value = Masked(torch.rand(4, 2), Mask(batch_size=4, names=["time"]), batch_size=4)
+    assert pytree.tree_map(torch.neg, value).mask.names == ("time",)
+    assert pytree.tree_map(lambda tensor: tensor[:2], value).mask.names == ("time",)
+    assert pytree.tree_map(lambda tensor: tensor[0], value).mask.names == ()
+
+
+class Prefixed(TensorClass):
+    text: Tensor
+    x: Tensor | None
+    text_lengths: Tensor
+
+
+class Scaled(nn.Module):
+    def forward(self, value: Prefixed) -> Prefixed:
+        return value.replace(text=value.text * 2)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_field_whose_name_begins_with_the_name_of_another_is_exported(strict: bool) -> None:
+    value = Prefixed(torch.rand(3, 4), None, torch.rand(3), batch_size=3)
+    found = torch.export.export(Scaled(), (value,), strict=strict).module()(value)
+    assert torch.equal(found.text, value.text * 2) and torch.equal(found.text_lengths, value.text_lengths)
+    mapped = pytree.tree_map(lambda tensor: tensor + 1, value)
+    assert torch.equal(mapped.text, value.text + 1) and mapped.x is None
+    assert torch.equal(torch.vmap(lambda one: one * 2)(value).text_lengths, value.text_lengths * 2)
+
+
+def test_control_flow_refuses_objects_themselves() -> None:
+    value: Any = flat(4)
+    with pytest.raises(Exception, match="tensor leaves"):
+        torch.cond(value.x.sum() > 0, lambda one: one * 2, lambda one: one + 1, (value,))

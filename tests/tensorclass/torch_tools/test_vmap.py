@@ -8,7 +8,6 @@ from typing import Any, Literal
 import pytest
 import torch
 from torch import Tensor
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree
 
 from qten_gen import PerItem, TensorClass, Unbatched
@@ -116,16 +115,6 @@ def test_python_values_follow_their_items() -> None:
     assert result.inner.name.tolist() == [["name 0", "name 3"], ["name 1", "name 4"], ["name 2", "name 5"]]
 
 
-def test_python_values_cannot_be_read_inside() -> None:
-    def read(item: Lookup) -> Tensor:
-        assert item.inner is not None
-        assert repr(item.inner.name) == "PerItem(...)"
-        return item.ids * len(item.inner.name.item())
-
-    with pytest.raises(TypeError, match=r"^the values of a PerItem field cannot be read inside of vmap, nor where"):
-        lookup(4).vmap(read)
-
-
 def test_a_value_for_each_item_in_a_field_that_the_batch_does_not_carry_is_refused() -> None:
     message = r"^vmap: Lookup\.table is the same for a whole batch, and the function gave it a value for each item$"
     with pytest.raises(TypeError, match=message):
@@ -177,12 +166,6 @@ def test_a_tree_whose_dimensions_change_otherwise_loses_their_names() -> None:
     assert _pytree.tree_map(lambda tensor: tensor.sum(0), value).names == (None,)
 
 
-def test_it_can_be_nested() -> None:
-    value = flat(4, 5)
-    result = value.vmap(lambda row: row.vmap(loss, out_dim=0), 1, 1)
-    torch.testing.assert_close(result, value.x.square().sum(-1) * value.y)
-
-
 def test_random_numbers_are_refused_different_or_the_same() -> None:
     def noise(randomness: Literal["error", "different", "same"]) -> Tensor:
         return flat(4).vmap(lambda item: torch.rand(()), randomness=randomness)
@@ -191,13 +174,6 @@ def test_random_numbers_are_refused_different_or_the_same() -> None:
     assert len(set(noise("same").tolist())) == 1
     with pytest.raises(RuntimeError, match="randomness"):
         noise("error")
-
-
-def test_after_an_error_in_the_function_vmap_is_left() -> None:
-    with pytest.raises(ZeroDivisionError):
-        flat(4).vmap(lambda item: item * (1 // 0))
-    value = flat(4)
-    assert torch.equal(value.vmap(loss), torch.vmap(loss)(value))
 
 
 @pytest.mark.parametrize("result", [1, None, "text", object()])
@@ -211,17 +187,6 @@ def test_a_dimension_that_is_not_there_is_refused() -> None:
         flat(4).vmap(loss, 1)
     with pytest.raises(IndexError, match=r"^vmap: expected out_dim from -1 to 0 for results of Flat, got 2$"):
         flat(4).vmap(lambda item: item, 0, 2)
-
-
-def test_gradients_go_through() -> None:
-    value = flat(4)
-    found = torch.func.grad(lambda one: one.vmap(loss).sum())(value)
-    torch.testing.assert_close(tensors(found), tensors(torch.func.grad(loss)(value)))
-
-
-def test_it_works_with_fake_tensors() -> None:
-    with FakeTensorMode():
-        assert flat(4).vmap(standardised).batch_size == (4,)
 
 
 @pytest.mark.parametrize("events", [3, 5], ids=["another size", "the same size"])

@@ -197,3 +197,44 @@ def test_a_second_check_of_the_same_texts_parses_nothing(
     assert capsys.readouterr().out.rpartition(" in ")[0] == first.rpartition(" in ")[0]
     Path("net.py").write_text("")
     assert main(["check"]) == 0
+
+
+LIST = "    def __init__(self):\n        super().__init__()\n        self.layers = [nn.Linear(2, 2)]\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("torch.nn.Module", {}),
+        ("layers.Base", {"layers": "from torch.nn import Module as Base\n"}),
+        ("Base", {"layers": "from bases import *\n", "bases": "from torch import nn\nclass Base(nn.Module): ...\n"}),
+        ("Base", {"layers": "from torch import nn\nBase = nn.Module\n"}),
+        ("Base", {"layers": "from torch import nn\nclass Inner(nn.Module): ...\nBase = Inner\n"}),
+    ],
+)
+def test_a_module_is_found_whatever_way_leads_to_its_base(name: str, files: dict[str, str]) -> None:
+    imported = "from layers import *\n" if name == "Base" else f"import {name.partition('.')[0]}\n"
+    texts = {**files, "net": f"{imported}from torch import nn\nclass Net({name}):\n{LIST}", "plain": "x = (\n"}
+    data = {f"{each}.py": text.encode() for each, text in texts.items()}
+    origins = {path: Origin("", path.removesuffix(".py")) for path in data}
+    checked = check(Sources.of(data, origins, origins))
+    assert [(item.path, item.code) for item in checked.findings] == [("net.py", "QG323")]
+
+
+MADE = {
+    "": [("QG505", 3)],
+    "def forward(self, x):\n    return x * self.table\n": [("QG505", 3)],
+    "def reset_parameters(self):\n    self.table.copy_(torch.ones(2))\n": [],
+    "def init_weights(self):\n    torch.nn.init.ones_(self.table)\n": [],
+    "def grow(self):\n    self.table = torch.ones(4)\n": [],
+    "def grow(self):\n    self.table[0] = 1\n": [],
+    "def grow(self):\n    self.register_buffer('table', torch.ones(4), persistent=False)\n": [],
+}
+
+
+@pytest.mark.parametrize("method", MADE)
+def test_a_buffer_that_is_in_no_state_dict_and_that_only_the_constructor_makes(method: str) -> None:
+    body = "def __init__(self):\n    super().__init__()\n    self.register_buffer('table', torch.ones(2){})\n{}"
+    assert codes(body.format(", persistent=False", method)) == MADE[method]
+    assert codes(body.format("", method)) == codes(body.format(", True", method)) == []
+    assert codes(body.format(", False", method)) == MADE[method]

@@ -1,1 +1,0 @@
-"""Mistakes about contracts of a model: a folder each, with what plain torch says of it and what qten-gen says."""

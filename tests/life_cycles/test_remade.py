@@ -1,0 +1,194 @@
+"""Where an unsaved buffer comes from when it is made again, and what happens where nothing makes it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, buffer, fake_mode, param, submodule
+
+from .models import spoiled_memory
+
+
+class OfMethod(Module):
+    """Its own `reset_parameters` fills the buffer."""
+
+    dim: int = 4
+    mask: Tensor = buffer("dim", persistent=False)
+    weight: nn.Parameter = param("dim")
+
+    def reset_parameters(self) -> None:
+        nn.init.ones_(self.weight)
+        with torch.no_grad():
+            self.mask.copy_(torch.arange(self.dim).float())
+
+
+class Written(Module):
+    """An `__init__` of its own, and a `reset_parameters` that writes into a child too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.mask: Tensor
+        self.register_buffer("mask", torch.arange(4).float(), persistent=False)
+
+    def reset_parameters(self) -> None:
+        self.mask.copy_(torch.arange(4).float())
+        self.linear.weight.data.zero_()
+
+
+class AfterInit(Module):
+    """`__post_init__` registers the buffer, and a hook."""
+
+    linear: nn.Linear = submodule(nn.Linear, 4, 4)
+
+    def __post_init__(self) -> None:
+        self.register_buffer("mask", torch.arange(4).float(), persistent=False)
+        self.linear.register_forward_hook(lambda *given: None)
+
+
+class Inner(Module):
+    steps: Tensor = buffer(4, persistent=False, value=lambda inner: torch.arange(4).float())
+
+
+class OfChild(Module):
+    """The value of the buffer is computed from a child's."""
+
+    inner: Inner = submodule(Inner)
+    mask: Tensor = buffer(4, persistent=False, value=lambda outer: outer.inner.steps.clone())
+
+
+MODELS: list[Callable[..., Module]] = [OfMethod, Written, AfterInit, OfChild]
+
+
+def on_meta(cls: Callable[..., Module]) -> Module:
+    with torch.device("meta"):
+        return cls()
+
+
+def emptied(cls: Callable[..., Module]) -> Module:
+    model = on_meta(cls)
+    spoiled_memory()
+    return model.to_empty(device="cpu")
+
+
+def assigned(cls: Callable[..., Module]) -> Module:
+    model = on_meta(cls)
+    model.load_state_dict(cls().state_dict(), assign=True)
+    return model
+
+
+def moved(cls: Callable[..., Module]) -> Module:
+    """Loaded tensor by tensor past every method, then moved, as accelerate does."""
+    model, full = on_meta(cls), cls()
+    for path, module in model.named_modules():
+        module._parameters.update(full.get_submodule(path)._parameters)
+    return model.to("cpu")
+
+
+@pytest.mark.parametrize("way", [emptied, assigned, moved])
+@pytest.mark.parametrize("cls", MODELS)
+def test_it_is_made_again_and_nothing_else_is_touched(
+    cls: Callable[..., Module], way: Callable[[Callable[..., Module]], Module]
+) -> None:
+    made = way(cls)
+    assert made.get_buffer("mask").tolist() == [0.0, 1.0, 2.0, 3.0]
+    state = torch.get_rng_state()
+    made.load_state_dict(cls().state_dict())
+    saved = [tensor.clone() for tensor in made.state_dict().values()]
+    torch.set_rng_state(state)
+    made.to("cpu")
+    assert all(map(torch.equal, saved, made.state_dict().values()))
+    assert torch.equal(state, torch.get_rng_state())
+    assert all(len(module._forward_hooks) <= 1 for module in made.modules())
+
+
+class Kinds(Module):
+    """Values whose bytes are those of a mark."""
+
+    flags: Tensor = buffer(3, persistent=False, value=lambda it: torch.tensor([True, False, True]))
+    bytes: Tensor = buffer(2, persistent=False, value=lambda it: torch.full((2,), 0xA5, dtype=torch.uint8))
+    counts: Tensor = buffer(3, persistent=False, value=lambda it: torch.tensor([165, 0, 2], dtype=torch.int32))
+    phases: Tensor = buffer(2, persistent=False, value=lambda it: torch.tensor([1 + 2j, 3]))
+    step: Tensor = buffer(persistent=False, value=lambda it: torch.tensor(7))
+
+    def forward(self) -> Tensor:
+        return self.step
+
+
+@pytest.mark.parametrize("inference", [False, True])
+def test_every_kind_of_value_is_made(inference: bool) -> None:
+    with torch.inference_mode(inference):
+        model = emptied(Kinds)
+    model()
+    assert all(map(torch.equal, model.buffers(), Kinds().buffers()))
+
+
+def test_a_cast_module_gets_the_values_that_it_had() -> None:
+    model = Inner().half()
+    spoiled_memory()
+    assert torch.equal(model.to_empty(device="cpu").steps, Inner().half().steps)
+
+
+def test_random_values_are_the_same_whatever_was_drawn_before() -> None:
+    class Noisy(Module):
+        noise: Tensor = buffer(4, persistent=False, initializer=nn.init.normal_)
+
+    first = emptied(Noisy).get_buffer("noise")
+    torch.rand(3)
+    assert torch.equal(first, emptied(Noisy).get_buffer("noise"))
+
+
+def test_fake_tensors_have_no_values_to_make() -> None:
+    with fake_mode():
+        assert Inner().to_empty(device="cpu").steps.shape == (4,)
+
+
+class Unknown(Module):
+    """Nothing makes its buffer but the constructor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mask: Tensor
+        self.register_buffer("mask", torch.ones(4), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.mask
+
+
+class OfSaved(Module):
+    """The value is computed from a saved tensor, which has none yet."""
+
+    saved: Tensor = buffer(4, initializer=nn.init.ones_)
+    mask: Tensor = buffer(4, persistent=False, value=lambda it: it.saved / 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.mask
+
+
+@pytest.mark.parametrize("cls", [Unknown, OfSaved])
+def test_the_first_call_raises_where_nothing_makes_it(cls: type[Module]) -> None:
+    model: nn.Module = emptied(cls)
+    for each in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), model):
+        with pytest.raises(RuntimeError, match=rf"{cls.__name__}\.mask was never written: it is in no state dict"):
+            each(torch.ones(4))
+        each(torch.ones(4))
+        assert not each._forward_pre_hooks
+
+
+def test_a_trainer_that_writes_it_is_left_alone() -> None:
+    model: nn.Module = emptied(Unknown)
+    model.get_buffer("mask").data.zero_()
+    assert model(torch.ones(4)).tolist() == [0.0] * 4
+
+
+def test_compiled_code_knows_nothing_of_it() -> None:
+    model = emptied(OfMethod)
+    compiled = torch.compile(lambda x: x * model.get_buffer("mask"), fullgraph=True, backend="eager")
+    assert compiled(torch.ones(4)).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert not model._forward_pre_hooks
