@@ -268,7 +268,8 @@ class _Plan:
             elif name in owner.__structure__ and not self.assign and prefix + name in self.given:
                 # Nothing is copied into lengths, which objects share.
                 self.used.add(prefix + name)
-                if self.given[prefix + name].tolist() != value.tolist():
+                lengths: Tensor = values[name]
+                if self.given[prefix + name].tolist() != lengths.tolist():
                     advice = "pass assign=True to take over the tensors themselves"
                     self.wrong.append(f"{label(owner, name)}: expected items of the same lengths; {advice}")
             elif name not in owner._static:
