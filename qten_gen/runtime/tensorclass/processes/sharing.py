@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 import torch
 from torch import Tensor
 
-from ..core.contents import contents
+from ..core.contents import contents, ragged_fields
 from ..core.error_text import label
 from ..core.locking import lock_
 from ..core.locks import refuse_if_frozen
@@ -127,6 +127,8 @@ def _paths(self: Stored, before: str) -> Iterator[tuple[str, Tensor]]:
     for name, value in contents(self).items():
         if name in self._per_item and value is not None:
             raise TypeError(f"{label(self, name)} holds one Python value per item, which is not sent between processes")
+        if name in self.__structure__:
+            continue  # compared in the schema, and never written to
         if name in self._nested and isinstance(value, Stored):
             yield from _paths(value, f"{before}{name}.")
         elif isinstance(value, dict) and name not in self._static:
@@ -171,7 +173,8 @@ def schema(action: str, self: Stored) -> Schema:
         path: f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
         for path, tensor in tensors_by_path(self).items()
     }
-    return {"the operation": action, "the object": kind, **shapes}
+    lengths = {f"the lengths of {where}": str(ragged.lengths.tolist()) for where, ragged in ragged_fields(self)}
+    return {"the operation": action, "the object": kind, **shapes, **lengths}
 
 
 def _refuse_other_group(action: str, self: Stored, group: ProcessGroup | None) -> None:
