@@ -43,7 +43,7 @@ class OpenBlocks:
         return True
 
     def end(self) -> bool | None:
-        """End the newest block. Return True if the object was locked before; None where a later call of another thread decides."""
+        """End the newest block. Return True if the object was locked before; None where another thread decides later."""
         ended, was_locked = self._open.pop()
         if is_compiling():
             return was_locked
