@@ -115,7 +115,7 @@ class Description:
             else:
                 size = Size() if key in value._unbatched else value._batch_size
                 entries[key] = self._entry(item, where, size, key, folder)
-            if key in value.__structure__ and not item.is_meta:
+            if key in value.__structure__ and isinstance(item, Tensor) and not item.is_meta:
                 self.structure.add(id(entries[key]))
         _refuse_like_names(entries, type(value).__name__)
         return Level("class", tuple(value._batch_size), value._names, entries)
