@@ -90,14 +90,6 @@ def test_a_handler_replaces_one_from_elsewhere_where_it_says_so() -> None:
     assert name()(0) == "second"
 
 
-def test_a_cell_that_is_changed_and_run_again_replaces_its_handler() -> None:
-    name = functional()
-    cell = "{0}@Name.register(int)\ndef _(functional, number): return {1}"
-    for run, text in enumerate([cell.format("", 1), cell.format("# changed\n\n", 2)]):
-        exec(compile(text, f"<cell {run}>", "exec"), {"__name__": "__main__", "Name": name})
-    assert name()(0) == 2
-
-
 SOURCE = """
 from owner import Name
 
