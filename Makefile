@@ -180,6 +180,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.compiled
 	$(BIN)/python -m benchmarks.class_creation
 	$(BIN)/python -m benchmarks.storage
+	$(BIN)/python -m benchmarks.workers
 	$(BIN)/python -m benchmarks.module
 	$(BIN)/python -m benchmarks.derived
 	$(BIN)/python -m benchmarks.deferred

@@ -30,10 +30,10 @@ from ..core.error_text import abridged, label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
+from ..torch_tools.packing import DTYPES, with_tensors
 from . import files
 from .json_values import encode
 from .metadata import (
-    DTYPES,
     METADATA,
     SECTION,
     Entry,
@@ -210,9 +210,7 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
             for _, entry, path in made.placed
         ]
     tensors = iter(mapped)
-    result = self._map_with(lambda leaf, _: next(tensors), None, torch.device("cpu"))
-    result._names = self._names
-    return result
+    return with_tensors(self, lambda _: next(tensors), torch.device("cpu"))
 
 
 class _Save:
