@@ -63,7 +63,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes below one, without contexts and operators, which are half of those that `ast` has."""
     for name in node._fields if node.__class__ is not ast.Constant else ():
         value = getattr(node, name, None) if name not in _OF_NO_NODES else None
-        if value.__class__ is list:
+        if isinstance(value, list):
             yield from (each for each in value if isinstance(each, ast.AST))
         elif isinstance(value, ast.AST):
             yield value

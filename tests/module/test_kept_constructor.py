@@ -104,7 +104,7 @@ def test_directly_below_module_the_constructor_of_torch_is_kept() -> None:
     assert (Bare().rate, Bare()._cache, StillBare().size, Filled(2).rate) == (0.5, None, 3, 0.25)
     assert list(Filled(2).state_dict()) == ["head.weight", "head.bias"]
     with pytest.raises(TypeError):
-        Bare(2)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]  # what is tested
+        Bare(2)
 
 
 class Net(Module):

@@ -32,3 +32,4 @@ atlas = Reader(Place(torch.zeros(2), batch_size=()))
 assert_type(atlas.get_submodule("layers.0"), nn.Module)
 assert_type(atlas.layers[0], AtlasLayer)
 print(tower.layers[0].typo)  # E
+print(tower.layers.typo)  # E
