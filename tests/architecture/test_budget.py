@@ -12,7 +12,7 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_600,
     "run|project|generate": 4_400,
-    "read|link|model|common": 7_620,
+    "read|link|model|common": 7_640,
     "reflection": 950,
     "rules": 5_195,
     "emit|report|building": 3_100,

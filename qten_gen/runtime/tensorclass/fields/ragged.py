@@ -202,10 +202,9 @@ class RaggedStorage(Stored):
         numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
         return numbers + torch.arange(numbers.shape[0], device=sizes.device)
 
-    def selected(self, index: Any) -> tuple[Tensor, Tensor]:
-        """The lengths of the items that an index selects, and the numbers of their rows."""
-        order, lengths = self.orders(lambda numbers, at: [numbers[at]], index)[0], self._lengths[index]
-        return lengths, self.row_numbers(order, lengths)
+    def selected(self, index: Any) -> Tensor:
+        """The numbers of the rows of the items that an index selects."""
+        return self.row_numbers(self.orders(lambda numbers, at: [numbers[at]], index)[0], self._lengths[index])
 
 
 @with_real_tensors
@@ -350,17 +349,12 @@ def zip_ragged(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], 
 
 
 def put_ragged(self: Stored, name: str, target: R, index: object, value: R) -> None:
-    """Write items over others of the same lengths; None in both objects or in neither.
-
-    Raises:
-        ValueError: the lengths differ.
-    """
+    """Write items over others, whose lengths have been compared; None in both objects or in neither."""
     both = _both(self, name, target, value)
     if both is None:
         return
     mine, theirs = both
-    lengths, numbers = mine.selected(index)
-    refuse_other_lengths(f"{_where(self, name)}: written items", lengths, theirs._lengths)
+    numbers = mine.selected(index)
     if isinstance(mine._rows, Tensor):
         mine._rows[numbers] = theirs._rows.to(mine._rows.dtype)
     else:

@@ -178,6 +178,8 @@ def _paths(self: Stored, before: str) -> Iterator[tuple[str, Tensor]]:
     for name, value in contents(self).items():
         if name in self._per_item and value is not None:
             raise TypeError(f"{label(self, name)} holds one Python value per item, which is not sent between processes")
+        if name in self.__structure__:
+            continue  # compared in the schema, and never written to
         if name in self._nested and isinstance(value, Stored):
             yield from _paths(value, f"{before}{name}.")
         elif isinstance(value, dict) and name not in self._static:
