@@ -12,7 +12,6 @@ TENSORCLASS = "qten_gen.TensorClass"
 MODULE = "qten_gen.Module"
 OPEN_MODULE = "qten_gen.OpenModule"
 """Module under another name, whose attributes type checkers do not know."""
-FUNCTIONAL = "qten_gen.Functional"
 
 FIELD = "qten_gen.field"
 PARAM = "qten_gen.param"
