@@ -28,7 +28,7 @@ CALLS = """
     b.clone().load_state_dict(state) | b.part.save_safetensors(folder() + ".st") | Part.load_safetensors(tensors)
     B.from_dict({"x": b.x, "part": b.part, "m": b.m}, batch_size=[3]) | Part.from_numpy | Part.from_namedtuple(Pair(b.x))
     Part.from_dataclass(Data(b.x)) | b.vmap_dims | b.to_tensordict | B.from_tensordict
-    b.pack | b.send | b.recv | b.broadcast | b.all_gather
+    b.send | b.recv | b.broadcast | b.all_gather | b.pack
     torch.stack([b, b]) | B.cat([b, b])
     B.zeros_like(b) | torch.sin(b) | b + 1 | b == b | torch.sum(b, 0) | torch.max(b, 0) | b.all() | b.reshape(3, 1)
     b.split(2) | b.unbind(0) | b.new_zeros(2) | b.double() | b[[0, 2]] | b[..., None] | b.numel()
