@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_195,
     "emit|report|building": 3_100,
     "runtime/declaring": 3_420,
-    "runtime/module": 3_330,
+    "runtime/module": 3_450,
     "runtime/qten_style|runtime": 2_015,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_740,
     "runtime/tensorclass/(methods|operations)": 4_600,
