@@ -176,9 +176,11 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.editor
 	$(BIN)/python -m benchmarks.tensorclass
 	$(BIN)/python -m benchmarks.primitives
+	$(BIN)/python -W ignore -m benchmarks.ragged
 	$(BIN)/python -m benchmarks.compiled
 	$(BIN)/python -m benchmarks.class_creation
 	$(BIN)/python -m benchmarks.storage
+	$(BIN)/python -m benchmarks.workers
 	$(BIN)/python -m benchmarks.module
 	$(BIN)/python -m benchmarks.derived
 	$(BIN)/python -m benchmarks.deferred

@@ -20,6 +20,7 @@ _HOMES = {
     "ModuleList": "runtime.declaring.children",
     "ModuleType": "runtime.qten_style.module",
     "NotGeneratedError": "runtime.declaring.in_memory",
+    "OpenModule": "runtime.qten_style.module",
     "PerItem": "runtime.tensorclass.fields.per_item",
     "Ragged": "runtime.tensorclass.ragged",
     "Sequential": "runtime.declaring.children",

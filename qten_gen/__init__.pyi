@@ -40,6 +40,7 @@ from .runtime.qten_style.labelled_attributes import TENSOR_BUFFER_PREFIX as TENS
 from .runtime.qten_style.labelled_attributes import TENSOR_PARAM_PREFIX as TENSOR_PARAM_PREFIX
 from .runtime.qten_style.module import Module as Module
 from .runtime.qten_style.module import ModuleType as ModuleType
+from .runtime.qten_style.module import OpenModule as OpenModule
 from .runtime.qten_style.module import nograd_tensors as nograd_tensors
 from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
 from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclass
@@ -67,6 +68,7 @@ __all__ = [
     "ModuleList",
     "ModuleType",
     "NotGeneratedError",
+    "OpenModule",
     "PerItem",
     "Ragged",
     "Sequential",

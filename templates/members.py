@@ -43,7 +43,7 @@ FILES = {
         "interop.records",
     ),
     "storage": ("storage.memory_map", "storage.state_dict", "storage.safetensors_files"),
-    "processes": ("processes.sharing",),
+    "processes": ("torch_tools.packing", "processes.sharing"),
 }
 """The files, and the modules whose functions each of them has, below `qten_gen/runtime/tensorclass`."""
 

@@ -18,19 +18,13 @@ _INTRODUCTION = """\
 # Operations
 
 This page lists the tensor operations that work on a whole object. Each applies to every tensor of the object and of its nested
-objects. The result is a new object of the same class, with the static values of the first operand. A method with an underscore
-at the end, such as `batch.fill_(0)`, changes the tensors in place; a frozen object refuses it.
+objects, and returns a new object of the same class, with the static values of the first operand. A method with an underscore at
+the end, such as `batch.fill_(0)`, writes into the tensors.
 
-Functions of numbers are functions of torch, `torch.exp(batch)`, and no methods, so that fields can have their names. To type
-checkers such a call is an error, because torch's signatures take tensors: `lifted(torch.exp)(batch)` is the same call with types
-for objects. Aliases, such as `torch.absolute` and `torch.special.expm1`, do the same. Where there is a method too,
-`torch.flip(batch, 0)` is `batch.flip(0)`.
-
-A `dim` is a batch dimension, given by position and, in methods, by name. If torch refuses a tensor, the error names its field; an
-operation in place has changed the fields before that one by then.
-
-An operation does to the batch dimensions what torch's documentation says of the dimensions of a tensor, but for `pad`, which
-begins with the first of them. `help(Batch.pad)` says it in a line.
+Functions of numbers are functions of torch, `torch.exp(batch)`, so that their names are free for fields. Torch declares them for
+tensors: wrap them in `lifted` to type-check a call. Each does to the batch dimensions what torch's documentation says of the
+dimensions of a tensor; `pad` alone begins with the first one. Methods take a `dim` by name too. Aliases such as
+`torch.absolute` work.
 
 The examples use a batch of four items:
 
@@ -69,7 +63,7 @@ def _section(group: Group) -> str:
     parts = [f"## {group.title}", _filled(group.text), f"```pycon\n>>> batch = example()\n{EXAMPLES[group.title]}```"]
     methods = [name for operation in operations for name in _methods(operation)]
     functions = [name for operation in operations for name in _further_functions(operation)]
-    parts += [_filled(f"{', '.join(methods)}.")] if methods else []
+    parts += [_filled(f"{', '.join(dict.fromkeys(methods))}.")] if methods else []
     parts += [_filled(f"Functions of torch: {', '.join(functions)}.")] if functions else []
     return "\n\n".join(parts) + "\n"
 
@@ -79,7 +73,7 @@ def _methods(operation: Operation) -> list[str]:
     if not operation.is_method:
         return []
     if operation.name.startswith("__"):
-        return [operation.doc.removesuffix(".")]
+        return [operation.doc.removesuffix(".").replace("batch", "").replace("other", "").replace(" ", "")]
     return [f"`{operation.name}`", *([f"`{operation.in_place_name}`"] if operation.in_place is not None else [])]
 
 

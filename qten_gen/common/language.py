@@ -10,7 +10,8 @@ PACKAGE = "qten_gen"
 
 TENSORCLASS = "qten_gen.TensorClass"
 MODULE = "qten_gen.Module"
-FUNCTIONAL = "qten_gen.Functional"
+OPEN_MODULE = "qten_gen.OpenModule"
+"""Module under another name, whose attributes type checkers do not know."""
 
 FIELD = "qten_gen.field"
 PARAM = "qten_gen.param"

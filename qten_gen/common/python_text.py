@@ -183,3 +183,24 @@ def partial_of_torch(value: object) -> tuple[str, tuple[tuple[str, str], ...]] |
 def partial_text(function: str, keywords: tuple[tuple[str, str], ...]) -> str:
     """The canonical text of such a partial: `functools.partial(torch.nn.init.normal_, std=0.02)`."""
     return f"functools.partial({', '.join([function, *(f'{name}={given}' for name, given in keywords)])})"
+
+
+_OF_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "kind"})
+
+
+def children_of(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one, without contexts and operators, which are half of those that `ast` has."""
+    for name in node._fields if node.__class__ is not ast.Constant else ():
+        value = getattr(node, name, None) if name not in _OF_NO_NODES else None
+        if isinstance(value, list):
+            yield from (each for each in value if isinstance(each, ast.AST))
+        elif isinstance(value, ast.AST):
+            yield value
+
+
+def below(tree: ast.AST) -> Iterator[ast.AST]:
+    """A node and the nodes below it, level by level, without contexts and operators."""
+    found = [tree]
+    for node in found:  # which grows
+        yield node
+        found += children_of(node)

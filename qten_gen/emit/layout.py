@@ -108,15 +108,3 @@ def _shown(character: str) -> str:
     if character in "\n\t" or character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")
-
-
-def split(text: str) -> list[str]:
-    """The parts of a text between commas outside brackets."""
-    parts: list[str] = []
-    depth = start = 0
-    for index, character in enumerate(text):
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            parts.append(text[start:index].strip())
-            start = index + 1
-    return [part for part in [*parts, text[start:].strip()] if part]

@@ -102,7 +102,7 @@ class ModuleView(NamedTuple):
     virtuals: tuple[VirtualView, ...]
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
-    imports: frozenset[str]
+    imports: tuple[str, ...]
     """The names of `names.IMPORTS` that the class uses."""
 
 
@@ -139,7 +139,7 @@ def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str]
             _virtual(field, declaration, builtins, aliases) for field in own if isinstance(field, VirtualDecl)
         ),
         builtin=builtins.names(*(["property"] if any(isinstance(field, VirtualDecl) for field in own) else [])),
-        imports=aliases.used | builtins.imports,
+        imports=tuple(sorted(aliases.used | builtins.imports)),
     )
 
 

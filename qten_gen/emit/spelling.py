@@ -16,29 +16,21 @@ from ..model.field_kinds import members_of
 from .layout import double_quoted, in_parentheses
 from .names import Aliases, Builtins, NestedNames, qualified_name
 
-_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
-
 Edit = tuple[int, int, str]
 """Where a text changes, in bytes, and what stands there then."""
 
 
-def renamed(
-    text: str,
-    written: Callable[[str], str],
-    keeps_strings: Callable[[str], bool],
-    whole: Callable[[str], str | None] = lambda name: None,
-) -> str:
+def renamed(text: str, written: Callable[[str], str]) -> str:
     """A type with its names as `written` has them: plain names, and the first parts of dotted ones.
 
-    A name for which `whole` has a text is replaced with all its parts. A string is a type too and loses its quotes, except
-    below a name for which `keeps_strings` is true: `Literal["Point"]`.
+    A string loses its quotes, except in brackets: `Literal["Point"]`, which may mean itself.
 
-    >>> renamed('dict[str, "Point"] | Literal["Point"]', {"Point": "_decl.Point"}.get, "Literal".__eq__)
-    'dict[str, _decl.Point] | Literal["Point"]'
+    >>> renamed('set | list["set"]', {"set": "_builtins.set"}.get)
+    '_builtins.set | list["set"]'
     """
     tree = _expression(text)
-    if tree is None:  # type parameters, whose brackets stand alone
-        return _WORD.sub(lambda word: written(word[0]) or word[0], text)
+    if tree is None:
+        return text
     data = text.encode()  # the parser counts bytes
     starts = [0]
     for line in data.splitlines(keepends=True):
@@ -50,13 +42,11 @@ def renamed(
 
     def edits(node: ast.AST) -> Iterator[Edit]:
         match node:
-            case ast.Name() | ast.Attribute() if (new := whole(ast.unparse(node))) is not None:
-                yield (*span(node), new)
             case ast.Name(id=plain):
                 yield (*span(node), written(plain) or plain)
             case ast.Constant(value=str(quoted)) if (inner := annotation_text(quoted)) is not None:
-                yield (*span(node), renamed(inner, written, keeps_strings, whole))
-            case ast.Subscript(value=outer, slice=inside) if keeps_strings(ast.unparse(outer)):
+                yield (*span(node), renamed(inner, written))
+            case ast.Subscript(value=outer, slice=inside):
                 yield from edits(outer)
                 for argument in inside.elts if isinstance(inside, ast.Tuple) else [inside]:
                     if not isinstance(argument, ast.Constant):
@@ -138,7 +128,7 @@ def python_type(
     def written(name: str) -> str:
         return "_t.Any" if name in variables else builtins.name(name) if name in WRITTEN_BUILTINS else name
 
-    return renamed(text, written, lambda _: True)
+    return renamed(text, written)
 
 
 def static_type(type: TypeExpr) -> str:

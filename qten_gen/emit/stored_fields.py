@@ -12,8 +12,8 @@ from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
 from . import layout, spelling
 from .names import Builtins, NestedNames, qualified_name
 
-_REPEAT = frozenset({"_repeat"})
-_FEATURES = frozenset({"_features"})
+_REPEAT = ("_repeat",)
+_FEATURES = ("_features",)
 _PLAIN = {f"builtins.{name}": name for name in ("bool", "bytes", "complex", "float", "int", "str")}
 """Annotations whose values need no check: comparing with one type is faster than looking for it in a set."""
 
@@ -52,7 +52,7 @@ class PrimitiveCode(NamedTuple):
     """Its key and value in the dict that `_to_dict` returns."""
     match: str
     """The statement that refuses another object's value where both have to be alike."""
-    imports: frozenset[str] = frozenset()
+    imports: tuple[str, ...] = ()
     """The names of `names.IMPORTS` that these lines use."""
 
 
@@ -223,7 +223,7 @@ def _tensor(code: _FieldCode) -> PrimitiveCode:
         leaf_if=f"leaves.append({of_self})" if optional else "",
         item=f'"{name}": {of_self}',
         match=code.call("match_optional", f"{of_self}, {code.of_other}") if optional else "",
-        imports=frozenset() if code.guard is None else _FEATURES,
+        imports=() if code.guard is None else _FEATURES,
     )
 
 
@@ -260,7 +260,7 @@ def _unbatched(code: _FieldCode) -> PrimitiveCode:
         leaf_if=f"leaves.append({of_self})" if optional else "",
         item=f'"{name}": {of_self}',
         match=code.feature("same_tensor", f"[{of_self}, {code.of_other}]"),
-        imports=_REPEAT | _FEATURES,
+        imports=_REPEAT + _FEATURES,
     )
 
 
@@ -296,7 +296,7 @@ def _tensors(code: _FieldCode) -> PrimitiveCode:
         pieces=f"_repeat({of_self})" if unbatched else f"_features.part_tensors(fn, {of_self}, argument, batch_sizes)",
         leaf=f"*{every}",
         leaf_if=f"leaves.extend({every})" if optional else "",
-        imports=_REPEAT | _FEATURES if unbatched else _FEATURES,
+        imports=_REPEAT + _FEATURES if unbatched else _FEATURES,
     )
 
 

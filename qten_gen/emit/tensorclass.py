@@ -66,7 +66,7 @@ class TensorClassView(NamedTuple):
     to_dict: str
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
-    imports: frozenset[str]
+    imports: tuple[str, ...]
     """The names of `names.IMPORTS` that the class uses."""
 
 
@@ -125,13 +125,17 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
             *(["property"] if any(f.own and not f.property for f in fields) else []),
             "list",
         ),
-        imports=aliases.used.union(
-            _IN_TEMPLATE,
-            () if plain else ("_repeat",),
-            ("_features",) if checks.lines else (),
-            *(f.lines.imports for f in fields),
-        )
-        | builtins.imports,
+        imports=tuple(
+            sorted(
+                aliases.used.union(
+                    _IN_TEMPLATE,
+                    builtins.imports,
+                    () if plain else ("_repeat",),
+                    ("_features",) if checks.lines else (),
+                    *(f.lines.imports for f in fields),
+                )
+            )
+        ),
     )
 
 

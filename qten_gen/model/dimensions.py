@@ -29,11 +29,6 @@ class Dim:
         return _node(self.text)
 
     @property
-    def number(self) -> int | None:
-        """The integer that it is; None for another expression."""
-        return int(self.text) if self.text.isdecimal() else None
-
-    @property
     def name(self) -> str | None:
         """The config field or the derived value that it is; None for another expression."""
         return self.text if isinstance(self.node, ast.Name) else None

@@ -111,15 +111,6 @@ class SourceGraph(NamedTuple):
         found = (self.relevant_file(view, module) for module in sorted(modules))
         return [other for other in found if other is not None]
 
-    def parts(self, path: str, lookups: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """The files that a source with these look-ups asks for single names, each with the name."""
-        view = self.view(path)
-        for lookup in lookups:
-            module, colon, name = lookup.partition(":")
-            other = self.relevant_file(view, module) if colon else None
-            if other is not None:
-                yield other, name
-
 
 class View(NamedTuple):
     """Where module names are looked up from: the folder that a program is imported from.

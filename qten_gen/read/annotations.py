@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..common.records import field, record, replace
 from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, TypeVariable, union
@@ -245,15 +246,18 @@ def add_class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname:
             )
 
 
-def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, int, bool]]:
+@lru_cache(maxsize=8)  # a class statement is asked several times in a row
+def _assigned(node: ast.ClassDef) -> tuple[tuple[str, ast.expr, int, bool], ...]:
     """The names that the body binds once, by an assignment: with the value, the index, and whether it has an annotation."""
     bound = Counter(_bound(node))
+    found: list[tuple[str, ast.expr, int, bool]] = []
     for index, statement in enumerate(node.body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if bound[name] == 1:
-                yield name, value, index, False
+                found.append((name, value, index, False))
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if bound[name] == 1:
-                yield name, value, index, True
+                found.append((name, value, index, True))
+    return tuple(found)
 
 
 def _bound(node: ast.ClassDef) -> Iterator[str]:

@@ -38,6 +38,8 @@ class Scope:
         head, _, rest = dotted.partition(".")
         resolved = self._resolve_head(head)
         qualified = f"{resolved}.{rest}" if rest else resolved
+        if qualified == language.OPEN_MODULE:
+            return language.MODULE
         return qualified if self.reexports is None else self._beyond(qualified, self.reexports)
 
     def _beyond(self, qualified: str, reexports: Reexports) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from ..common.python_text import below
 from ..common.records import field, record, replace
 from ..model import Change, NodePath
 from ..model.source import Registered, RegisteredKind
@@ -34,7 +35,7 @@ def registered_later(node: Function) -> tuple[str, ...]:
     """The attributes of the object whose content a method registers: `layers` of `nn.ModuleList(self.layers)`."""
     parameters = positional_parameters(node)
     owner = parameters[0].arg if parameters else ""
-    calls = (found for found in ast.walk(node) if isinstance(found, ast.Call))
+    calls = (found for found in below(node) if isinstance(found, ast.Call))
     found: dict[str, None] = {}
     for call in calls:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func) or ""
@@ -45,14 +46,14 @@ def registered_later(node: Function) -> tuple[str, ...]:
             for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
                 found.update(dict.fromkeys(reads(argument, owner)))
             if name in _REGISTER_EACH:  # `self.add_module(name, layer)` in a loop over `self.layers` does not name that
-                loops = (loop.iter for loop in ast.walk(node) if isinstance(loop, ast.For | ast.comprehension))
+                loops = (loop.iter for loop in below(node) if isinstance(loop, ast.For | ast.comprehension))
                 found.update((read, None) for loop in loops for read in reads(loop, owner))
     return tuple(found)
 
 
 def reads(node: ast.AST, owner: str) -> Iterator[str]:
     """The attributes of an object that an expression or a function mentions."""
-    for found in ast.walk(node):
+    for found in below(node):
         if isinstance(found, ast.Attribute) and _is_named(found.value, owner):
             yield found.attr
 
@@ -69,7 +70,7 @@ def mentions(node: Function) -> tuple[str, ...]:
     owner = parameters[0].arg
     found: dict[str, None] = {}
     alone, is_passed_on = 0, False
-    for each in ast.walk(node):
+    for each in below(node):
         if isinstance(each, ast.Attribute) and _is_named(each.value, owner):
             found[each.attr] = None
             alone -= 1  # the name in it is none of its own
@@ -194,7 +195,7 @@ def _reading(node: Function, scope: Scope) -> _Reading | None:
     optional = (parameter.arg for parameter, default in defaults if default is not None and _is_none(default))
     assigned = (
         target.id
-        for each in ast.walk(node)
+        for each in below(node)
         if isinstance(each, ast.Assign) and _may_be_none(each.value)
         for target in each.targets
         if isinstance(target, ast.Name)

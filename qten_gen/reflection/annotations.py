@@ -140,7 +140,7 @@ class AnnotationWalk:
         qualified = f"{module}.{name}"
         if qualified == "torch._tensor.Tensor":
             qualified = "torch.Tensor"
-        if isinstance(value, type) and self._statement.is_declaration(value):
+        if isinstance(value, type) and qualified != language.RAGGED and self._statement.is_declaration(value):
             self._declare(qualified)
             self._statement.classes[qualified] = value
         return qualified

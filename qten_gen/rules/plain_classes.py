@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from ..common.python_text import below, children_of
 from ..common.records import field, record
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -56,26 +57,10 @@ def owner_of(method: Function) -> str:
     return "" if not parameters or decorators & {"staticmethod", "classmethod"} else parameters[0].arg
 
 
-_OF_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "kind"})
-
-
-def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below one, without contexts and operators, which are half of those that `ast` has."""
-    for name in node._fields if node.__class__ is not ast.Constant else ():
-        value = getattr(node, name, None) if name not in _OF_NO_NODES else None
-        if value.__class__ is list:
-            yield from (each for each in value if isinstance(each, ast.AST))
-        elif isinstance(value, ast.AST):
-            yield value
-
-
 @cache
 def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
     """The nodes of a tree, without contexts and operators."""
-    found = [tree]
-    for node in found:  # which grows
-        found += _children(node)
-    return tuple(found)
+    return tuple(below(tree))
 
 
 @cache
@@ -87,7 +72,7 @@ def own_nodes(method: Function, owner: str) -> tuple[ast.AST, ...]:
         if not isinstance(node, ast.ClassDef) and not any(
             isinstance(each, ast.arg) and each.arg == owner for each in arguments
         ):
-            found += _children(node)
+            found += children_of(node)
     return tuple(found)
 
 

@@ -53,8 +53,11 @@ def _problems(field: FieldDecl, bound: frozenset[str]) -> Iterator[tuple[str, st
         yield f"{error}", 'give the dimension a name, or set checks="off" on the class'
         return
     batch = [position for position, axis in enumerate(axes) if axis.kind is AxisKind.BATCH]
-    if batch and field.unbatched:
-        yield "it is Unbatched, so *batch is not part of its shape", "remove *batch"
+    if batch and (field.unbatched or field.kind is FieldKind.RAGGED):
+        yield (
+            f"it is {'Unbatched' if field.unbatched else 'Ragged'}, so *batch is not part of its shape",
+            "remove *batch",
+        )
     elif batch and batch != [0]:
         yield "*batch is not its first dimension", "put *batch first: the shape starts with the batch size"
     for axis in axes:
@@ -65,7 +68,7 @@ def _problems(field: FieldDecl, bound: frozenset[str]) -> Iterator[tuple[str, st
 
 def _bound(declaration: TensorClassDecl) -> frozenset[str]:
     """The names whose size is known in every object: those in fields that are never None."""
-    fields = [field for field in declaration.fields if field.dims is not None and not field.optional]
+    fields = [f for f in declaration.fields if f.kind is FieldKind.TENSOR and f.dims is not None and not f.optional]
     return frozenset(axis.value for field in fields for axis in _readable(field) if axis.kind is AxisKind.NAME)
 
 

@@ -18,9 +18,9 @@ class _HasThisForward(Protocol[F]):
 
     forward: F
 
-class _Forwards(Protocol[P, R]):
+class _Forwards(Protocol[P, R_co]):
     @property
-    def forward(self) -> Callable[P, R]: ...
+    def forward(self) -> Callable[P, R_co]: ...
 
 class _Call(Protocol[P, R_co]):
     """What a call gives. mypy takes the target of `module: Module = module(x)` for the type of a plain callable, without end."""

@@ -8,7 +8,7 @@ from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.sizes import BatchSize
 from qten_gen.runtime.tensorclass.core.stored import Stored
-from qten_gen.runtime.tensorclass.interop.records import Array, Rows
+from qten_gen.runtime.tensorclass.interop.records import Rows
 
 T = TypeVar("T", bound="Interop")
 
@@ -111,20 +111,19 @@ class Interop(Stored):
         """
     @classmethod
     def from_numpy(
-        cls: type[T], values: Mapping[str, object] | Array, *, batch_size: BatchSize = None, device: DeviceLike = None
+        cls: type[T], values: Mapping[str, object], *, batch_size: BatchSize = None, device: DeviceLike = None
     ) -> T:
-        """Construct from a mapping of arrays, as `numpy` returns it, or from a structured array, whose shape is the batch size.
+        """Construct from a mapping of arrays, as `numpy` returns it.
 
         >>> import numpy as np
         >>> Batch.from_numpy({"tokens": np.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
 
-        Tensors share memory with the arrays where those are writable and densely laid out, and no device asks for a copy; the columns
-        of a structured array are copied.
+        Tensors share memory with the arrays where those are writable and densely laid out, and no device asks for a copy.
 
         Args:
-            values: Mappings in place of nested objects become those objects; so do fields of a structured dtype.
-            batch_size: Nothing is inferred from a mapping: without it the object has no batch dimensions.
+            values: Mappings in place of nested objects become those objects.
+            batch_size: Nothing is inferred: without it the object has no batch dimensions.
 
         Raises:
             TypeError: a key is not a field, a field without default is missing, or torch has no such dtype.

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
+from qten_gen.project import cache
 from qten_gen.project.apply import changes
 from qten_gen.project.output_names import is_output
 from tests import fresh_process
@@ -112,13 +113,14 @@ def test_the_output_does_not_depend_on_how_the_files_are_named(project: Project,
 
 @settings(law, max_examples=3)
 @given(projects())
-def test_the_output_does_not_depend_on_the_hash_seed(project: Project) -> None:
+def test_outputs_and_fingerprints_do_not_depend_on_the_hash_seed(project: Project) -> None:
     found = []
     for seed in ("1", "2"):
         with folder(project) as root:
             environment = fresh_process.environment(PYTHONHASHSEED=seed)
             subprocess.run([sys.executable, "-m", "qten_gen", "-q", "."], env=environment, check=True)
-            found.append(outputs(root))
+            fingerprints = {path: record.fingerprint for path, record in cache.load(".").fresh.items()}
+            found.append((outputs(root), fingerprints))
     assert found[0] == found[1]
 
 

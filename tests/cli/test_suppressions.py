@@ -3,8 +3,6 @@
 import json
 import os
 
-import pytest
-
 from tests.command import Command, Result
 
 HEAD = "from torch import Tensor, nn\nfrom qten_gen import Module, TensorClass, submodule\n\n"
@@ -51,34 +49,3 @@ def test_settings_change_what_is_reported_and_not_what_is_generated(qten_gen: Co
             result = with_settings(qten_gen, text)
             assert (result.status, reported(result)) == (status, expected), text
         assert qten_gen.exists("src/new_qten.py") and qten_gen.exists("src/legacy/old_qten.py")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "[tool.qten-gen.severity]\nQG999 = 'off'\n",
-            "pyproject.toml:2: error QG004 [unknown-setting]: severity names 'QG999'",
-        ),
-        (
-            "[tool.qten-gen.severity]\nQG206 = 'off'\n",
-            "which is an error: nothing can be generated where it is reported",
-        ),
-        ("[tool.qten-gen.severity]\nQG210 = 'on'\n", "severity of QG210 must be one of error, warning, off, got 'on'"),
-        (
-            "[tool.qten-gen]\nseverity = 'off'\n",
-            "pyproject.toml:2: error QG004 [unknown-setting]: severity must be a table",
-        ),
-        (
-            "[tool.qten-gen.per-file-ignores]\n'*' = [\n'QG21',\n]\n",
-            "pyproject.toml:3: error QG004 [unknown-setting]: per-file-ignores names 'QG21', which is not a diagnostic; "
-            "did you mean QG21",
-        ),
-        ("[tool.qten-gen.per-file-ignores]\n'*' = 3\n", "* must be a list of strings, got an integer"),
-    ],
-)
-def test_settings_that_mean_nothing_are_refused(qten_gen: Command, text: str, message: str) -> None:
-    qten_gen.write("pyproject.toml", text)
-    result = qten_gen(".")
-    assert result.status == 2
-    assert message in result.err

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, is_fake, submodule, virtual
+from qten_gen import is_fake
 from tests.module.torch_tools.pairs import Block, Pair, blocks, rows, state
 
 GPU = "cuda:0"
@@ -72,38 +72,6 @@ def test_a_cached_virtual_tensor_follows_to_each_device(cuda: bool) -> None:
     assert (block.causal is there) is not cuda, "in fake mode nothing is kept"
     assert not block.cpu().causal.is_cuda
     assert block.half().causal.dtype == torch.float16
-
-
-class Tied(Module):
-    """Two layers with one weight, and virtual tensors that are computed from it and from the width."""
-
-    width: int
-    first: nn.Linear = submodule(nn.Linear, "width", "width", bias=False)
-    second: nn.Linear = submodule(nn.Linear, "width", "width", bias=False)
-    table: Tensor = buffer("width", initializer=nn.init.zeros_)
-
-    @virtual
-    def twice(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return self.first.weight.detach().to(device, dtype) * 2
-
-    @virtual
-    def mask(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        return torch.ones(self.width, dtype=dtype, device=device)
-
-    def __post_init__(self) -> None:
-        self.second.weight = self.first.weight
-
-
-@pytest.mark.parametrize("move", [move for name, move in MOVES.items() if name != "to-empty"])
-def test_ties_are_kept_and_virtual_tensors_follow_in_a_move(move: Callable[[nn.Module], nn.Module]) -> None:
-    module = Tied(3)
-    move(module)
-    assert module.first.weight is module.second.weight
-    assert module.first.weight.is_cuda and module.table.is_cuda
-    assert len([*module.parameters()]) == 1
-    for device in ("cuda", "cpu", "cuda"):
-        module.to(device)
-        assert module.twice.device.type == module.mask.device.type == device
 
 
 def test_blocks_on_different_devices() -> None:

@@ -1,4 +1,4 @@
-"""The project that editors look at: declarations, what was generated for them, and programs that use both."""
+"""The project that editors look at: declarations, what was generated for them, and a program that uses them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from .language_server import Place
 
 MODEL = '''\
 """What the shop sells."""
+
+from typing import Any, overload
 
 import torch
 from torch import Tensor, nn
@@ -54,7 +56,11 @@ class Attention(Module):
     scale: Tensor = buffer("heads", initializer=nn.init.ones_)
     norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
 
-    def forward(self, x: Tensor, causal: bool = True) -> Tensor:
+    @overload
+    def forward(self, x: Tensor, causal: bool = True) -> Tensor: ...
+    @overload
+    def forward(self, batch: Batch, /) -> Tensor: ...
+    def forward(self, x: Any, causal: bool = True) -> Tensor:
         """Normalise and project."""
         return torch.as_tensor(self.norm(x) @ self.qkv.T)
 
@@ -68,7 +74,7 @@ PROGRAM = """\
 import torch
 from torch import Tensor
 
-from shop.{module} import Attention, Batch, Point
+from shop.model import Attention, Batch, Point
 
 point = Point(torch.ones(2, 3), torch.ones(2), batch_size=[2])
 batch = Batch(torch.zeros(2, 7), point, mask=None, source="test", batch_size=[2])
@@ -85,14 +91,12 @@ def use(batch: Batch, attention: Attention) -> None:
     heads = attention.heads
     lengths = batch.lengths
     short = batch.shortened(3)
-    total = batch.sum(0)
 """
 
 FILES = {
     "shop/__init__.py": "",
     "shop/model.py": MODEL,
-    "generated.py": PROGRAM.format(module="model_qten"),
-    "declared.py": PROGRAM.format(module="model"),
+    "program.py": PROGRAM,
 }
 
 

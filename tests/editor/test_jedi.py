@@ -40,9 +40,6 @@ def typed(project: Any, file: str, text: str) -> list[str]:
     return [found.name_with_symbols for found in script(project, file, whole).complete(line + 1, column)]
 
 
-BOTH = pytest.mark.parametrize("file", ["generated.py", "declared.py"])
-
-
 @pytest.mark.parametrize(
     ("code", "names"),
     [
@@ -58,11 +55,10 @@ BOTH = pytest.mark.parametrize("file", ["generated.py", "declared.py"])
         ("attention.qkv.", {"shape", "grad"}),
     ],
 )
-@BOTH
 def test_members_are_offered_and_nothing_private_before_what_is_public(
-    project: Any, file: str, code: str, names: set[str]
+    project: Any, code: str, names: set[str]
 ) -> None:
-    offered = typed(project, file, code)
+    offered = typed(project, "program.py", code)
     assert names <= {*offered}
     if code.endswith("."):
         first_private = next((at for at, label in enumerate(offered) if label.startswith("_")), len(offered))
@@ -78,12 +74,11 @@ def test_members_are_offered_and_nothing_private_before_what_is_public(
     ],
 )
 def test_signatures_are_those_of_the_declaration(project: Any, text: str, start: str) -> None:
-    _, line, column = after("generated.py", text)
-    shown = [found.to_string() for found in script(project, "generated.py").get_signatures(line + 1, column)]
+    _, line, column = after("program.py", text)
+    shown = [found.to_string() for found in script(project, "program.py").get_signatures(line + 1, column)]
     assert any(one.startswith(start) for one in shown), shown
 
 
-@BOTH
 @pytest.mark.parametrize(
     ("text", "defined", "inferred"),
     [
@@ -94,11 +89,9 @@ def test_signatures_are_those_of_the_declaration(project: Any, text: str, start:
         ("batch.shortened", "    def shortened(self", "shop.model.Batch.shortened"),
     ],
 )
-def test_a_definition_is_the_line_that_the_user_wrote(
-    project: Any, file: str, text: str, defined: str, inferred: str
-) -> None:
-    _, line, column = after(file, text)
-    here = script(project, file)
+def test_a_definition_is_the_line_that_the_user_wrote(project: Any, text: str, defined: str, inferred: str) -> None:
+    _, line, column = after("program.py", text)
+    here = script(project, "program.py")
     found = here.goto(line + 1, column - 1, follow_imports=True)
     assert [one.module_path.name for one in found] == ["model.py"]
     assert FILES["shop/model.py"].splitlines()[found[0].line - 1].startswith(defined)
@@ -109,6 +102,6 @@ def test_a_field_is_renamed_in_all_files(project: Any) -> None:
     _, line, column = after("shop/model.py", "\n    toke")
     changed = script(project, "shop/model.py").rename(line + 1, column, new_name="words").get_changed_files()
     texts = {path.relative_to(project.path).as_posix(): found.get_new_code() for path, found in changed.items()}
-    assert texts.keys() == {"shop/model.py", "generated.py", "declared.py"}
+    assert texts.keys() == {"shop/model.py", "program.py"}
     assert all("batch.words" in text and "batch.tokens" not in text for text in texts.values())
     assert "    words: Tensor\n" in texts["shop/model.py"]

@@ -67,18 +67,18 @@ NAMES = {"A": "_decl.A", "größe": "_größe"}
         ("x.A", "x.A"),
         ("A.Mode", "_decl.A.Mode"),
         ("dict[str, A]", "dict[str, _decl.A]"),
-        ('list["A | B"]', "list[_decl.A | B]"),
+        ('list["A | B"]', 'list["A | B"]'),
+        ('"A | B" | None', "_decl.A | B | None"),
         ('Literal["A", 3]', 'Literal["A", 3]'),
         ('Literal["A"] | A', 'Literal["A"] | _decl.A'),
         ('Literal[A.ON, "A"]', 'Literal[_decl.A.ON, "A"]'),
         ('Box["not a type"]', 'Box["not a type"]'),
-        ("tuple[größe, 'größe']", "tuple[_größe, _größe]"),
+        ("tuple[größe, 'größe']", "tuple[_größe, 'größe']"),
         ("Callable[[A], A]", "Callable[[_decl.A], _decl.A]"),
-        ("[T: A, **P]", "[T: _decl.A, **P]"),
     ],
 )
-def test_names_are_written_anew_and_strings_only_where_they_are_types(text: str, expected: str) -> None:
-    assert renamed(text, lambda name: NAMES.get(name, name), lambda name: name == "Literal") == expected
+def test_names_are_written_anew_and_strings_in_brackets_stay(text: str, expected: str) -> None:
+    assert renamed(text, lambda name: NAMES.get(name, name)) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,19 +101,6 @@ def test_a_docstring_stands_between_triple_quotes(text: str, expected: str) -> N
 )
 def test_a_docstring_reads_back_as_it_was(text: str) -> None:
     assert literal_eval(layout.docstring(text, 0)) == text.strip()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a, b", ["a", "b"]),
-        ("dict[str, int], b", ["dict[str, int]", "b"]),
-        ("f(a, [b, c]), {d: e, f: g}", ["f(a, [b, c])", "{d: e, f: g}"]),
-        ("", []),
-    ],
-)
-def test_a_text_is_split_at_commas_outside_brackets(text: str, expected: list[str]) -> None:
-    assert layout.split(text) == expected
 
 
 def shaped(name: str, dims: str, dtype: str = "Shaped", optional: bool = False, unbatched: bool = False) -> FieldDecl:

@@ -155,3 +155,11 @@ def test_a_field_of_a_namesake_in_another_module_is_inherited() -> None:
 
     batch = found["Batch"]
     assert {field.name: declares(batch, field) for field in batch.fields} == {"x": False, "y": True}
+
+
+@pytest.mark.parametrize("base", ["OpenModule", "q.OpenModule", "Base"])
+def test_an_open_module_is_a_module(base: str) -> None:
+    text = f"import qten_gen as q\nfrom qten_gen import OpenModule\nBase = OpenModule\nclass Net({base}):\n    width: int\n"
+    source, _ = read(text.encode(), "shop/model.py", "shop.model")
+    (declaration,) = link([source])[0][0].declarations
+    assert [each.name for each in declaration.bases] == ["qten_gen.Module"]

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from torch import nn
 
-from qten_gen import DeclarationError, Module, check, choice, derived, field, param, submodule
+from qten_gen import DeclarationError, Module, check, choice, derived, field, submodule
 
 
 class Block(Module):
@@ -37,13 +37,6 @@ def test_the_constructor_does_not_take_the_name_of_the_field() -> None:
         Block(2, norm_class=nn.RMSNorm)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue] # what the test is about
 
 
-def test_a_default_is_looked_up_by_the_name_of_the_field() -> None:
-    sized = Sized()
-
-    assert sized.sizes == []
-    assert sized.sizes is not Sized().sizes
-
-
 def test_an_argument_can_have_the_name_of_a_builtin_that_expressions_call() -> None:
     assert Sized(len=[1, 2]).count == 2
 
@@ -61,10 +54,6 @@ def test_config_has_the_names_of_the_arguments() -> None:
 
     assert block.get_config() == {"dim": 2, "norm": nn.LayerNorm, "hidden": 6}
     assert Block.from_config(block.get_config()).get_config() == block.get_config()
-
-
-def test_repr_shows_the_names_of_the_arguments() -> None:
-    assert Block(2, hidden=6).extra_repr() == f"dim=2, norm={nn.LayerNorm!r}, hidden=6"
 
 
 def test_a_subclass_inherits_the_alias() -> None:
@@ -89,20 +78,6 @@ def test_a_parent_passes_arguments_on_by_their_aliases() -> None:
         block: Block = submodule(Block, "dim", norm=nn.RMSNorm, hidden="2*dim")
 
     assert Outer(2).block.get_config() == {"dim": 2, "norm": nn.RMSNorm, "hidden": 4}
-
-
-def test_a_tie_follows_an_argument_that_is_passed_by_its_alias() -> None:
-    class Inner(Module):
-        width: int = field(alias="dim")
-        weight: nn.Parameter = param("width", initializer=nn.init.ones_)
-
-    class Outer(Module):
-        size: int
-        inner: Inner = submodule(Inner, dim="2*size")
-        weight: nn.Parameter = param("2*size", tie="inner.weight")
-
-    outer = Outer(2)
-    assert outer.weight is outer.inner.weight
 
 
 def test_a_failed_check_names_the_field() -> None:

@@ -108,22 +108,6 @@ def test_it_has_the_keys_values_and_tree_of_a_plain_module(
     twin.load_state_dict(expected)
 
 
-def test_it_is_constructed_on_meta_and_materialised() -> None:
-    module = Composed.on_meta(3)
-    assert all(tensor.is_meta for tensor in (*module.parameters(), *module.buffers()))
-    module.materialize("cpu", seed=0)
-    assert torch.equal(module.mask, torch.ones(3, 3).tril())
-    assert torch.equal(module.rates, module.log_range())
-    assert module.steps.tolist() == [0, 1, 2]
-    assert torch.equal(module.gains["tone"], torch.ones(3))
-
-
-def test_a_dtype_casts_computed_values_that_are_floating_point() -> None:
-    module = Composed(2, dtype=torch.float64)
-    assert {module.mask.dtype, module.rates.dtype, module.scales[0].dtype} == {torch.float64}
-    assert module.steps.dtype is torch.int64
-
-
 def test_a_random_value_is_drawn_once_and_again_by_reset_parameters() -> None:
     class Noise(Module):
         dim: int

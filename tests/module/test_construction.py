@@ -13,13 +13,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import DeclarationError, Module, buffer, field, param, rules, submodule, virtual
+from qten_gen import Module, buffer, field, param, submodule, virtual
 from qten_gen.emit.module import init_doc
 from qten_gen.model import ModuleDecl
-from qten_gen.read.module import read
 from tests.emit.declared import linked
 from tests.generated_sources import generated_sources
-from tests.linking import link
 from tests.sources.kinds.modules import Nested, Sizes
 
 from .declared import Block
@@ -79,33 +77,6 @@ def test_post_init_runs_once_after_everything_is_initialised(cls: type[Counted])
         assert twin.calls == 1
     with pytest.raises(ValueError, match="dim is too large"):
         cls(9)
-
-
-@pytest.mark.parametrize(
-    ("line", "help"),
-    [
-        ("x = param(2, initializer=nn.init.ones_)", "write x: nn.Parameter = param(...)"),
-        ("x = buffer(2, initializer=nn.init.ones_)", "write x: Tensor = buffer(...)"),
-        ("x = submodule(torch.nn.Linear, 2, 2)", "write x: torch.nn.Linear = submodule(...)"),
-        ("x = field(default=2)", "write x: its type = field(...)"),
-        ("x: ClassVar[Tensor] = buffer(2, initializer=nn.init.ones_)", "write x: Tensor = buffer(...)"),
-    ],
-)
-@pytest.mark.parametrize("base", ["Module", "Counted"])
-def test_a_specifier_without_annotation_is_refused_by_command_and_class_statement(
-    line: str, help: str, base: str
-) -> None:
-    head = "import torch\nfrom typing import ClassVar\nfrom torch import Tensor, nn\n" + (
-        "from qten_gen import Module, buffer, field, param, submodule\nclass Counted(Module):\n    dim: int = 1\n"
-    )
-    text = f"{head}class Net({base}):\n    {line}\n"
-    source, _ = read(text.encode(), "model.py", "model")
-    (file,), _ = link([source])
-
-    said = [(item.code, item.help) for item in rules.check(file)]
-    with pytest.raises(DeclarationError) as caught:
-        exec(compile(text, "<model>", "exec"), {"__name__": "unannotated_model"})
-    assert said == [(item.code, item.help) for item in caught.value.findings] == [("QG201", help)]
 
 
 class Configured(Module):

@@ -27,7 +27,7 @@ from qten_gen import (
     submodule,
 )
 from qten_gen.generate.plan import plan
-from tests.sources.kinds.configured import Composed, Config, Step
+from tests.sources.kinds.configured import Composed, Config
 from tests.sources.llama import model, plain
 from tests.sources.llama.model import DecoderConfig
 
@@ -181,19 +181,6 @@ def test_python_evaluates_what_is_written(text: str) -> None:
     expected = outcome(lambda: eval(text, {}, values))
     assert outcome(lambda: namespace["Net"](**values).value) == expected
     assert outcome(lambda: eval(line.partition(" value = ")[2], {}, values)) == expected
-
-
-def test_members_of_a_sequence_read_a_configuration() -> None:
-    body = Composed(Config()).body
-    assert list(map(type, body)) == [nn.Linear, nn.LayerNorm, Step, Step]
-    assert [step.layer for step in body if isinstance(step, Step)] == [0, 10]
-    assert Composed(Config()).body[0].weight.shape == (8, 8)
-
-
-def test_a_false_condition_puts_the_identity_into_a_sequence() -> None:
-    body = Composed(Config(bias=False)).body
-    assert type(body[1]) is nn.Identity
-    assert body[0].bias is None
 
 
 def test_index_tells_repeated_sequences_apart() -> None:

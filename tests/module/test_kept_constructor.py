@@ -8,9 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, TensorClass, field, param, submodule
+from qten_gen import Module, field, param, submodule
 from qten_gen.model.diagnostics import DeclarationError
-from tests.sources.kinds import modules
 
 
 class Base(Module):
@@ -33,10 +32,6 @@ class Grandchild(Child, init=False):
 @pytest.mark.parametrize("cls", [Child, Grandchild])
 def test_the_constructor_of_the_parent_is_kept(cls: type[Child]) -> None:
     assert cls(3).halved() == 3.0
-
-
-def test_a_generated_class_keeps_it_too() -> None:
-    assert modules.Kept(3).bias.shape == (3,)
 
 
 class Silent(Base):
@@ -109,14 +104,7 @@ def test_directly_below_module_the_constructor_of_torch_is_kept() -> None:
     assert (Bare().rate, Bare()._cache, StillBare().size, Filled(2).rate) == (0.5, None, 3, 0.25)
     assert list(Filled(2).state_dict()) == ["head.weight", "head.bias"]
     with pytest.raises(TypeError):
-        Bare(2)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]  # what is tested
-
-
-def test_a_tensorclass_has_no_such_flag() -> None:
-    with pytest.raises(DeclarationError, match=r"TensorClass has no flag 'init'"):
-
-        class Batch(TensorClass, init=False):  # pyright: ignore[reportGeneralTypeIssues]  # what is tested
-            pass
+        Bare(2)
 
 
 class Net(Module):
@@ -147,10 +135,6 @@ def test_its_tensors_follow_the_dtype_of_the_constructor() -> None:
     }
 
 
-def test_its_tensors_follow_the_device_of_the_constructor() -> None:
-    assert {tensor.device.type for tensor in Net(3, device="meta").state_dict().values()} == {"meta"}
-
-
 def test_its_ties_hold_when_they_follow() -> None:
     for net in (Net(3, device="meta"), Net(3, dtype=torch.bfloat16)):
         assert net.head.weight is net.embed.weight
@@ -165,10 +149,3 @@ def test_without_arguments_it_leaves_its_tensors_as_they_are() -> None:
             self.table = nn.Parameter(torch.ones(self.dim, dtype=torch.float64))
 
     assert Kept(2).table.dtype == torch.float64
-
-
-def test_materialize_gives_them_the_dtype_that_on_meta_was_given() -> None:
-    net = Net.on_meta(3, dtype=torch.bfloat16)
-    net.materialize("cpu")
-    assert net.head.bias.dtype == net.first.weight.dtype == torch.bfloat16
-    assert net.first.weight is net.second.weight

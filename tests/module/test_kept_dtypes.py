@@ -6,19 +6,14 @@ import copy
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 import torch
-from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
-from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
-from torch.distributed.checkpoint.state_dict import StateDictOptions, set_model_state_dict
-from torch.distributed.checkpoint.state_dict_loader import load
-from torch.distributed.checkpoint.state_dict_saver import save
 from torch.nn.utils import parametrize
 
-from qten_gen import DeclarationError, Module, ModuleList, Sequential, buffer, fake_mode, param, sequential, submodule
+from qten_gen import DeclarationError, Module, ModuleList, Sequential, buffer, param, sequential, submodule
 
 
 class Router(Module):
@@ -152,9 +147,6 @@ LOADS: dict[str, Callable[[Net, Path], Module]] = {
     "load_state_dict": lambda net, _: loaded(net),
     "load_state_dict(assign=True)": lambda net, _: loaded(net, assign=True),
     "load_state_dict(assign=True) on meta": lambda net, _: on_meta(net),
-    "set_model_state_dict": lambda net, _: set_states(net),
-    "torch.distributed.checkpoint": lambda net, folder: dcp(net, folder),
-    "safetensors": lambda net, folder: safetensors(net, folder),
     "materialize(state_dict=)": lambda net, _: Net.on_meta().materialize(
         "cpu", dtype=BF16, state_dict=half_states(net)
     ),
@@ -167,30 +159,6 @@ def on_meta(net: Net) -> Module:
     fresh = Net.on_meta()
     fresh.load_state_dict(states, assign=True)
     return fresh
-
-
-def set_states(net: Net) -> Module:
-    states: dict[str, Any] = dict(half_states(net))
-    set_model_state_dict(net, states, options=StateDictOptions(strict=True))
-    return net
-
-
-def dcp(net: Net, folder: Path) -> Module:
-    save(half_states(net), storage_writer=FileSystemWriter(folder), no_dist=True)
-    states = net.state_dict()
-    load(states, storage_reader=FileSystemReader(folder), no_dist=True)
-    net.load_state_dict(states)
-    return net
-
-
-def safetensors(net: Net, folder: Path) -> Module:
-    other = copy.deepcopy(net)
-    for tensor in (*other.parameters(), *other.buffers()):
-        if tensor.is_floating_point():
-            tensor.data = tensor.data.to(BF16)
-    save_model(other, str(folder / "net.safetensors"))
-    load_model(net, str(folder / "net.safetensors"))
-    return net
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -207,12 +175,6 @@ def test_materialize_casts_nothing_that_is_kept() -> None:
     plain = Net.on_meta().materialize("cpu", seed=0)
     assert {name for name, value in net.state_dict().items() if value.dtype == BF16} == CAST
     assert all(torch.equal(value, kept(plain)[name]) for name, value in kept(net).items())
-
-
-def test_a_cast_on_fake_tensors_leaves_what_is_kept() -> None:
-    with fake_mode():
-        net = Net().to(BF16)
-    assert {name for name, value in net.state_dict().items() if value.dtype == BF16} == CAST
 
 
 def test_a_cast_to_a_type_leaves_integers_that_are_kept() -> None:
@@ -269,18 +231,6 @@ def test_memory_format_and_device_change_where_the_dtype_stays() -> None:
     assert module.conv.weight.is_contiguous(memory_format=torch.channels_last)
     assert module.to("meta", BF16).conv.weight.device.type == "meta"
     assert module.conv.weight.dtype == torch.float32
-
-
-def test_a_parameter_stays_the_object_that_it_is(net: Net) -> None:
-    decay, memory = net.decay, net.decay.data_ptr()
-    net.to(BF16)
-    assert net.decay is decay
-    assert net.decay.data_ptr() == memory
-
-
-def test_a_derived_tensor_follows_what_is_cast() -> None:
-    assert Net._dtype_device_source is None
-    assert Net().kept_names() == KEPT
 
 
 def test_names_of_what_is_kept() -> None:

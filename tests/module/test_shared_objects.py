@@ -101,11 +101,6 @@ def test_a_default_that_contains_one_is_refused(made: str) -> None:
     refused(f"x: Any = field(default_factory=partial(Child, {made}))")
 
 
-@pytest.mark.parametrize("line", ["w: nn.Parameter = nn.Parameter(torch.ones(2))", "lin: nn.Linear = nn.Linear(2, 2)"])
-def test_a_parameter_or_module_as_default_is_refused(line: str) -> None:
-    refused(line)
-
-
 @pytest.mark.parametrize("made", ["nn.Linear(2, 2)", "partial(Child, nn.Linear(2, 2))"])
 def test_a_module_in_place_of_the_class_is_refused(made: str) -> None:
     refused(f"x: nn.Module = submodule({made})")
@@ -231,16 +226,6 @@ def containers(kept: Any) -> set[int]:
     return own.union(*(containers(item) for item in inside))
 
 
-def test_what_is_not_a_container_is_the_object_that_was_given() -> None:
-    token, function = object(), partial(nn.LayerNorm, eps=0.1)
-
-    class Net(Module):
-        keeper: Keeper = submodule(Keeper, token, [token], function)
-
-    given, held, norm = Net().keeper.kept
-    assert given is token and held[0] is token and norm is function
-
-
 def test_a_tensor_or_a_factory_as_default_makes_an_object_for_each_instance() -> None:
     class Net(Module):
         start: Tensor = torch.zeros(2)
@@ -249,17 +234,6 @@ def test_a_tensor_or_a_factory_as_default_makes_an_object_for_each_instance() ->
     one, two = Net(), Net()
     assert one.start is not two.start and not torch.equal(one.lin.weight, two.lin.weight)
     assert list(one.state_dict()) == ["lin.weight", "lin.bias"]
-
-
-def test_a_default_that_cannot_be_hashed_is_refused_as_dataclasses_do() -> None:
-    @dataclass
-    class Settings:
-        rate: float = 0.5
-
-    with pytest.raises(DeclarationError, match="the default of settings is mutable"):
-
-        class Net(Module):
-            settings: Any = Settings()
 
 
 def test_only_a_field_is_repeated_or_conditional() -> None:

@@ -89,28 +89,11 @@ def test_a_change_of_what_is_no_source_does_not() -> None:
     assert module.shaped is not before[1]
 
 
-def test_a_value_of_inference_mode_stays_there() -> None:
-    module = mask()
-    with torch.inference_mode():
-        assert module.kept.is_inference()
-    assert not module.kept.is_inference()
-
-
 def test_nothing_is_kept_while_a_graph_is_traced() -> None:
     block = Block(4)
     compiled = torch.compile(block, fullgraph=True, backend="eager")
     compiled(batch())
     assert "_virtual_values" not in vars(block)
-
-
-def test_fake_tensors_neither_keep_nor_show_a_kept_value() -> None:
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    module = mask()
-    for _ in range(2):
-        with FakeTensorMode(allow_non_fake_inputs=True):
-            assert type(module.kept).__name__ == "FakeTensor"
-        assert type(module.kept) is Tensor
 
 
 class Written(Module):
@@ -136,12 +119,6 @@ def test_what_a_written_constructor_assigns_is_a_source() -> None:
     module.size = 2
     module.base.add_(1)
     assert (module.ramp.tolist(), module.doubled.tolist()) == ([0, 1], [4, 4, 4])
-
-
-def test_a_value_is_kept_in_a_module_whose_training_mode_was_deleted() -> None:
-    module = Written(3)
-    del module.training
-    assert module.ramp is module.ramp
 
 
 class Inherited(Mask):

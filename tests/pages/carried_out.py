@@ -42,9 +42,9 @@ LONG_PAGES = [
     f"docs/{name}.md"
     for name in (
         "adopting",
-        "distributed",
         "large-models",
         "processes",
+        "serving",
     )
 ]
 """Those that build large models, start several processes, or load torch for a dozen commands."""

@@ -65,6 +65,28 @@ def test_a_section_with_a_mistake_is_refused_with_its_place(text: str, message: 
     assert refused(text) == message
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("[tool.qten_gen]\nsrc = ['a']\n", 1, "[tool.qten_gen] is not read; the section is called [tool.qten-gen]"),
+        ("[tool.QTen-Gen]\n", 1, "[tool.QTen-Gen] is not read; the section is called [tool.qten-gen]"),
+        ("[qten-gen]\n", 1, "[qten-gen] is not read; the section is called [tool.qten-gen]"),
+        ("[tool.qten-gen.severity]\nQG999 = 'off'\n", 2, "severity names 'QG999', which is not a diagnostic"),
+        ("[tool.qten-gen.severity]\nQG206 = 'off'\n", 2, "severity names QG206, which is an error"),
+        (
+            "[tool.qten-gen.severity]\nQG210 = 'on'\n",
+            2,
+            "severity of QG210 must be one of error, warning, off, got 'on'",
+        ),
+        ("[tool.qten-gen]\nseverity = 'off'\n", 2, "severity must be a table, got a string"),
+        ("[tool.qten-gen.per-file-ignores]\n'*' = [\n'QG21',\n]\n", 3, "per-file-ignores names 'QG21', which is not"),
+        ("[tool.qten-gen.per-file-ignores]\n'*' = 3\n", 2, "* must be a list of strings, got an integer"),
+    ],
+)
+def test_sections_and_codes_that_mean_nothing_are_refused(text: str, line: int, message: str) -> None:
+    assert refused(text).startswith(f"pyproject.toml:{line}: error QG004 [unknown-setting]: {message}")
+
+
 def test_all_keys_are_read() -> None:
     text = b'[tool.qten-gen]\nsrc = ["a", "b"]\nexclude = "old"\nsource-roots = ["c"]\n'
     assert parse(text, "/p", "pyproject.toml") == Config("/p", "pyproject.toml", ("a", "b"), ("old",), ("c",))

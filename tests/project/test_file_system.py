@@ -217,24 +217,6 @@ def test_a_folder_that_only_lists_is_named(qten_gen: Command, monkeypatch: pytes
     assert qten_gen("open").status == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[tool.qten_gen]\nsrc = ['a']\n", "[tool.qten_gen] is not read"),
-        ("[tool.QTen-Gen]\n", "[tool.QTen-Gen] is not read"),
-        ("[qten-gen]\n", "[qten-gen] is not read"),
-    ],
-)
-def test_settings_in_a_misspelt_section_are_told_of(qten_gen: Command, text: str, message: str) -> None:
-    qten_gen.write("pyproject.toml", text)
-    qten_gen.write("model.py", BATCH)
-    result = qten_gen("model.py")
-    assert result.status == 2
-    assert result.err == (
-        f"pyproject.toml:1: error QG004 [unknown-setting]: {message}; the section is called [tool.qten-gen]\n"
-    )
-
-
 def test_a_mention_in_a_list_of_dependencies_is_not_a_section(qten_gen: Command) -> None:
     qten_gen.write(
         "pyproject.toml", "[dependency-groups]\nqten_gen = ['qten-gen']\n[project]\ndependencies = ['qten_gen']\n"

@@ -48,11 +48,6 @@ def test_the_files_that_can_affect_a_declaration_matter(files: dict[str, str], e
     "alias",
     [
         "Tokens = Int[Tensor, 'b s']",
-        "Tokens = Tensor",
-        "Tokens: TypeAlias = a.Batch | None",
-        "T = TypeVar('T', bound=X)",
-        "type A = B",
-        "if TYPE_CHECKING:\n    A = B[int]",
         "MAX = 3",
         "class Sizes:\n    HIDDEN: int = 64",
     ],

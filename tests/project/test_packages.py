@@ -61,14 +61,6 @@ def test_the_folder_src_of_a_project_is_a_source_root(qten_gen: Command, files: 
     assert f"\n{expected}\n" in qten_gen.read("src/shop/model_qten.pyi")
 
 
-def test_parents_are_found_by_the_name_below_a_source_root(qten_gen: Command) -> None:
-    qten_gen.write("pyproject.toml", "")
-    qten_gen.write("src/shop/base.py", BATCH)
-    qten_gen.write("src/shop/model.py", "from shop.base import Batch\n\nclass Sub(Batch):\n    y: str\n")
-    assert qten_gen("src").summary == "4 files written"
-    assert qten_gen("src/shop/model.py").summary == "2 files up to date"
-
-
 IMPORTED = (
     "shop/model.py:1:1: warning QG006 [implicit-namespace-package]: train.py imports this file as shop.model; "
     "there is no shop/__init__.py, so it is read as the module model"

@@ -132,16 +132,15 @@ def _broken(text: OfText, package: str) -> str | None:
         return f"the text is refused by {sorted(text.codes)}, the class statement is not"
     stale = [str(item.message) for item in caught if issubclass(item.category, StaleWarning)]
     if refused:
-        return f"advised: {stale}" if any("Run: " in message for message in stale) else None
-    if stale and not any("Run: " in message for message in stale):
-        return f"explained: {stale}"
+        return None  # the warning names the command, which reports the error
     declared = _declared(model)
     if declared.keys() != text.declarations.keys():
-        return f"the text declares {sorted(text.declarations)}, the program {sorted(declared)}"
+        problem = f"the text declares {sorted(text.declarations)}, the program {sorted(declared)}"
+        return f"explained: {stale}" if stale else problem
     for name, found in declared.items():
         difference = _difference(text.declarations[name], found._declaration)
         if difference:
-            return f"{name}: {difference}"
+            return f"explained: {stale}" if stale else f"{name}: {difference}"
     return f"called stale: {stale}" if stale else None
 
 

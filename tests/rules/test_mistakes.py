@@ -35,7 +35,7 @@ from typing import Any, ClassVar, Final, Optional, TypeVar
 
 import torch
 import torch.nn.functional as F
-from qten_gen import Module, ModuleDict, ModuleList, PerItem, TensorClass, Unbatched, buffer, const, field, param
+from qten_gen import Module, ModuleDict, ModuleList, PerItem, Ragged, TensorClass, Unbatched, buffer, const, field, param
 from qten_gen import choice, derived, submodule, virtual
 from torch import Tensor, nn
 

@@ -21,7 +21,6 @@ WIDER = {
     ("model.weight.data", "Tensor"),  # a parameter, of a labelled one
     ("model.decay.owner", "nn.Module | None"),
     ("tower.get_submodule('layers')", "nn.Module"),  # what the name leads to is known at run time only
-    ("atlas.get_submodule('layers.0')", "nn.Module"),
     ("block.norm", "nn.Module"),  # of the class that the constructor was given
 }
 """Rows whose value is of a class below the type."""

@@ -14,8 +14,9 @@ from .fields import Dimension, Names, keywords_in, specifier
 if TYPE_CHECKING:
     from collections import OrderedDict
     from collections.abc import ItemsView, Iterable, Iterator, ValuesView
-    from typing import Self
+    from typing import ClassVar, Self
 
+    from qten_gen_typing import NoOtherAttribute
     from torch import Tensor
     from typing_extensions import TypeVar as TypeVarWithDefault
 
@@ -37,6 +38,7 @@ class ModuleList(nn.ModuleList, Generic[M]):
     """
 
     if TYPE_CHECKING:
+        __getattr__: ClassVar[NoOtherAttribute]  # type: ignore[assignment, misc] # narrower on purpose
 
         def __init__(self, modules: Iterable[M] | None = None) -> None: ...
         @overload

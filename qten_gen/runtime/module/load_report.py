@@ -60,7 +60,7 @@ def _memory(tensor: Tensor) -> object:
     try:
         return tensor.data_ptr(), tensor.device
     except RuntimeError:
-        return id(tensor)
+        return tensor.untyped_storage()._cdata, tensor.storage_offset()
 
 
 def _dtype(tensor: Tensor) -> str:

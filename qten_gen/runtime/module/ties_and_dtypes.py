@@ -10,7 +10,7 @@ A parameter that has moved stays tied: an adapter in the place of a submodule, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
 from functools import partial
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
@@ -133,7 +133,7 @@ class TiedModule(ModuleBase):
 
     def named_modules(
         self, memo: set[nn.Module] | None = None, prefix: str = "", remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, nn.Module]]:
+    ) -> Generator[tuple[str, nn.Module], None, None]:
         """`nn.Module.named_modules`, by which parameters are enumerated too, of any module around this one.
 
         Raises:

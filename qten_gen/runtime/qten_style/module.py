@@ -331,7 +331,8 @@ class Module(ModuleMethods, metaclass=ModuleMeta):
         __getattr__: ClassVar[NoOtherAttribute]  # type: ignore[assignment, misc] # narrower on purpose
         __setattr__: ClassVar[AssignsNoOther]  # type: ignore[assignment, misc] # narrower on purpose
 
-        def __init__(self) -> None: ...
+        # Checkers make the constructor of a class from its fields; this is one of a `type[Module]`.
+        def __init__(self, *args: Any, **keywords: Any) -> None: ...
 
     def __setstate__(self, state: Mapping[str, object]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call] # torch gives it no types
@@ -339,6 +340,26 @@ class Module(ModuleMethods, metaclass=ModuleMeta):
             from .labelled_attributes import restore
 
             restore(self)
+
+
+if TYPE_CHECKING:
+
+    class OpenModule(Module):
+        """Module, to type checkers with attributes of any name, such as a class registers by strings. A misspelt one passes too.
+
+        >>> class Mask(OpenModule):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.register_buffer("mask", torch.ones(2))
+        >>> Mask().mask
+        tensor([1., 1.])
+        """
+
+        def __getattr__(self, name: str) -> Any: ...  # type: ignore[override] # wider on purpose
+        def __setattr__(self, name: str, value: Any) -> None: ...  # type: ignore[override] # wider on purpose
+
+else:
+    OpenModule = Module
 
 
 def nograd_tensors(*names: str) -> Callable[[ModuleType], ModuleType]:

@@ -18,7 +18,7 @@ from .core.dimension_names import NamesLike
 from .core.error_text import describe, suggestion
 from .fields.per_item import items_become
 from .fields.ragged import RaggedStorage
-from .fields.ragged_rows import count, from_items
+from .fields.ragged_rows import count, from_items, tensor_of
 from .metaclass import TensorClassMeta
 from .methods.keys import keys_of_tensors
 from .storage import pickling
@@ -224,7 +224,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         if starts is None:
             first = torch.arange(self._lengths.numel(), device=place) * width - self.offsets[:-1]
         else:
-            first = torch.tensor([at * width - start for at, start in enumerate(starts[:-1])], device=place)
+            first = tensor_of([at * width - start for at, start in enumerate(starts[:-1])], place)
         places = self._repeated(first) + torch.arange(count(rows), device=place)
         size = (*self._batch_size, width)
         if isinstance(rows, Tensor):

@@ -131,6 +131,7 @@ LATE = {
     "methods.applying": "apply named_apply",
     "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy __repr__=show",
     "storage.pickling": "__reduce__=reduce __reduce_ex__=reduce_ex __setstate__=restore",
+    "torch_tools.packing": "pack",
     "processes.sharing": "share_memory_ is_shared send recv broadcast all_gather",
     "interop.tensordicts": "to_tensordict",
     "interop.records": "numpy tolist",

@@ -214,7 +214,8 @@ def _found_classes(
             yield FoundClass(
                 path, file.module, cls.name, Kind.DATACLASS, node.lineno, ancestors, node, holds_tensors=has
             )
-    for node, outer in _inner_classes(tree):
+    has_inner = any(line[:1].isspace() and line.lstrip().startswith("class ") for line in scope.lines)
+    for node, outer in _inner_classes(tree) if has_inner else ():
         bases = tuple(program.names.resolve(scope.resolve(_name(base))) for base in node.bases)
         lineage = tuple(dict.fromkeys(name for base in bases if base for name in program.ancestry.mro(base)))
         root = next((root for root in Root if root.value in lineage), None)

@@ -72,19 +72,25 @@ _ALIAS = re.compile(rb"=\s*[\w.]*Module\b")
 
 def _with_modules(sources: Sources) -> set[str]:
     """The files that may have a class derived from nn.Module, by their imports alone: most others are not parsed."""
-    scans, modules = sources.scans, Modules.of(sources.origins)
+    scans, origins, modules = sources.scans, sources.origins, Modules.of(sources.origins)
     deriving = {path for path, scanned in scans.items() if scanned.derives}
-    bases = {path: modules.find(sources.origins[path], scans[path].bases) for path in deriving}
-    importers = importers_of({path: modules.find(sources.origins[path], each.imports) for path, each in scans.items()})
+    bases = {path: {*modules.find(origins[path], scans[path].bases)} for path in deriving}
+    importers = importers_of({path: modules.find(origins[path], each.imports) for path, each in scans.items()})
     near = {path for path, each in scans.items() if any(map(_HOMES.fullmatch, each.imports))}
     near = {path for path in near if _NAMES.search(sources.texts[path])}
-    found = {path for path in deriving & near if _ALIAS.search(sources.texts[path])}
-    found |= {path for path in deriving if any(map(_HOMES.fullmatch, scans[path].bases))}
+    naming = {path for path in near if _ALIAS.search(sources.texts[path])}
+    found = deriving & naming | {path for path in deriving if any(map(_HOMES.fullmatch, scans[path].bases))}
+    starred = {path for path, each in scans.items() if "*" in each.binds}
+    # Files that hand on a name of another file, which a class of this file derives from.
+    passing = {path: {*modules.passing(origins[path], scans[path].bases, scans)} for path in deriving}
+    passing.update(
+        {path: bases[path] if path in starred else passing[path] | bases[path] & starred for path in deriving}
+    )
     size = -1
     while len(found) > size:  # a level of ancestors each time
         size = len(found)
-        leading = closure(found, importers.__getitem__) | near
-        found |= {path for path in deriving if not leading.isdisjoint(bases[path])}
+        leading = closure(found | naming, importers.__getitem__) | near
+        found |= {path for path in deriving if bases[path] & (found | naming) or passing[path] & leading}
     return found
 
 
@@ -225,4 +231,5 @@ class _Hierarchy:
         pattern = re.compile(
             rb"(?:\.%b\s*(?:=[^=]|:[^\n]*=|,[^\n]*=[^=])|[\"']%b[\"'])" % (2 * (re.escape(name.encode()),))
         )
-        return any(pattern.search(text) is not None for text in self._texts.values())
+        word = name.encode()  # found ten times faster than the pattern
+        return any(word in text and pattern.search(text) is not None for text in self._texts.values())

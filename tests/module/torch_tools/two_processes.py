@@ -20,7 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 from qten_gen import Module, param, submodule
 from tests.module.derived import compare_everywhere, derived
 from tests.module.torch_tools.gloo import WORLD, Check, main
-from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, rows, tower
+from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, blocks, rows, tower
 
 
 def whole(tensor: Tensor) -> Tensor:
@@ -72,19 +72,6 @@ def fully_sharded(folder: Path) -> None:
     each_pair(lambda pair: lambda module: trained(sharded(module), mine(pair.input)))
 
 
-def fully_sharded_in_lower_precision(folder: Path) -> None:
-    def step(pair: Pair) -> Step:
-        def run(module: nn.Module) -> list[Tensor]:
-            policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-            fully_shard(module, mesh=init_device_mesh("cpu", (WORLD,)), mp_policy=policy)
-            return trained(module, pair.input)
-
-        return run
-
-    pair = block()
-    agree(pair, step(pair))
-
-
 class Routed(Module):
     gate: nn.Linear = submodule(nn.Linear, 4, 4, keep_dtype=True)
     body: nn.Linear = submodule(nn.Linear, 4, 4)
@@ -109,15 +96,6 @@ def kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype(
     module.gate.unshard()  # type: ignore[operator] # what fully_shard makes it
     trained(module, torch.ones(2, 4))
     assert set(seen) == {(torch.float32, torch.bfloat16)}, seen
-
-
-def a_sharded_class_derives_from_the_declared_one(folder: Path) -> None:
-    pair = tower()
-    before = type(pair.declared)
-    made = sharded(pair.declared)
-    assert isinstance(made, before) and isinstance(made, FSDPModule)
-    assert all(isinstance(parameter, DTensor) for parameter in made.parameters())
-    assert all(isinstance(each.weight, DTensor) for each in blocks(made))
 
 
 def tensor_parallel(folder: Path) -> None:
@@ -186,9 +164,7 @@ CHECKS: Sequence[Check] = (
     a_tie_that_is_sharded_apart_is_refused,
     distributed_data_parallel,
     fully_sharded,
-    fully_sharded_in_lower_precision,
     kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype,
-    a_sharded_class_derives_from_the_declared_one,
     tensor_parallel,
     tensor_parallel_of_own_parameters,
     cached_values_while_sharded,

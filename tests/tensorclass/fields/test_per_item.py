@@ -171,13 +171,6 @@ def test_a_pytree_keeps_it_where_the_batch_size_stays() -> None:
     assert pytree.tree_structure(value) != pytree.tree_structure(value.flip(0))
 
 
-def test_an_object_that_is_copied_in_place_brings_its_values() -> None:
-    for batch_size in ((), (4,), (2, 3)):
-        value = photo(*batch_size)
-        assert_follows(value.copy_(photo(*batch_size, start=50)))
-        assert_follows(value.update_(photo(*batch_size, start=7)))
-
-
 def test_a_locked_object_allows_writes_to_its_values() -> None:
     value = photo(3).lock_()
     value.update_(photo(3, start=4))

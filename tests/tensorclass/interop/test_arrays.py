@@ -98,29 +98,15 @@ def test_from_numpy_copies_where_torch_cannot_use_the_memory() -> None:
     assert (array[0].tolist(), made.y.tolist()) == ([0.0, 1.0], [2, 1, 0])
 
 
-def test_from_numpy_takes_the_fields_of_a_structured_array() -> None:
-    kind = np.dtype([("tokens", "i8", 3), ("point", [("position", "f4", 2), ("weight", "f4")])])
-    records = np.zeros((2, 4), kind)
-    records["point"]["weight"] = 3
-    made = Batch.from_numpy(records)
-    assert (made.batch_size, made.point.batch_size, made.source) == ((2, 4), (2, 4), "train")
-    assert torch.equal(made.point.weight, torch.full((2, 4), 3.0))
-    assert made.tokens.shape == (2, 4, 3)
-
-
 def test_from_numpy_says_what_it_takes() -> None:
     given: Any = 3
-    with pytest.raises(TypeError, match="expected a mapping of arrays or a structured array, got int 3$"):
+    with pytest.raises(TypeError, match="expected a mapping of arrays, got int 3; of a structured array, "):
         Flat.from_numpy(given)
 
 
 def test_from_numpy_refuses_what_torch_does_not_know() -> None:
     with pytest.raises(TypeError, match=r"Flat\.x: can't convert np\.ndarray of type numpy\.str_"):
         Flat.from_numpy({"x": np.array(["a"]), "y": np.zeros(1)})
-    with pytest.raises(
-        TypeError, match=r"expected a mapping of arrays or a structured array, got an array of dtype float64"
-    ):
-        Flat.from_numpy(np.zeros(3))
     with pytest.raises(TypeError, match=r"no field 'z'"):
         Flat.from_numpy({"z": np.zeros(1)})
 

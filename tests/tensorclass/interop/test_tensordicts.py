@@ -152,11 +152,6 @@ class TestNested:
         with pytest.raises(TypeError, match=message):
             Batch(torch.zeros(4, 3), given, batch_size=4)
 
-    def test_a_batch_size_that_does_not_fit_is_refused(self) -> None:
-        given: Any = point(5).to_tensordict()
-        with pytest.raises(ValueError, match=r"Batch\.point: expected a batch size that starts with \[4\], got \[5\]"):
-            Batch(torch.zeros(4, 3), given, batch_size=4)
-
 
 def test_a_field_takes_an_object_back_out_of_a_tensordict() -> None:
     inner = point(4)

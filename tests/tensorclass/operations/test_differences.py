@@ -1,4 +1,4 @@
-"""The rows about operations in docs/differences.md, each with a test."""
+"""The rows about operations in docs/coming-from.md, each with a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences from tensordict that `docs/differences.md` lists, with what to write instead; errors name the way out."""
+"""Differences from tensordict that `docs/coming-from.md` lists, with what to write instead; errors name the way out."""
 
 from __future__ import annotations
 

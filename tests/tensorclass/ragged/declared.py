@@ -87,3 +87,24 @@ def assert_items(found: Batch, expected: list[Batch]) -> None:
 
 
 MASK = torch.tensor([True, False, False, True])
+
+
+class Part(TensorClass):
+    """Rows with ragged items and Python values of their own."""
+
+    box: Tensor
+    outline: Ragged[Tensor]
+    name: PerItem[str]
+
+
+class Drawing(TensorClass):
+    """Ragged items of ragged items."""
+
+    parts: Ragged[Part]
+
+
+def drawing(number: int, lengths: list[int]) -> Drawing:
+    """One drawing, whose parts have outlines of these lengths."""
+    outlines = [torch.arange(length) + number for length in lengths]
+    names = [f"{number}.{at}" for at in range(len(lengths))]
+    return Drawing(Part(torch.full((len(lengths), 4), float(number)), outlines, names, batch_size=len(lengths)))

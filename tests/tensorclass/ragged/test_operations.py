@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ from torch import Tensor
 
 from qten_gen import Ragged, lifted
 
-from .declared import Batch, allclose, assert_items, batch, equal, items, sample
+from .declared import Batch, Drawing, allclose, assert_items, batch, drawing, equal, items, sample
 
 MASK = torch.tensor([True, False, False, True])
 
@@ -197,6 +198,7 @@ def test_items_of_other_lengths_are_not_written() -> None:
         ValueError, match=r"Batch\.boxes: written items: expected the same lengths in both, got 3 and 2"
     ):
         b[0] = b[2]
+    assert equal(b, batch())
 
 
 def test_numbers_are_written_into_the_rows_of_items() -> None:
@@ -207,3 +209,24 @@ def test_numbers_are_written_into_the_rows_of_items() -> None:
     assert_items(b, expected)
     with pytest.raises(TypeError, match=r"Batch\.boxes is Ragged, so a Tensor over the batch size"):
         b[:] = torch.ones(4)
+
+
+def test_rows_may_have_ragged_items_and_python_values_of_their_own() -> None:
+    drawings = Drawing.stack([drawing(1, [1, 2]), drawing(2, [3]), drawing(3, [0, 1, 2])])
+    some = drawings[[2, 0]].parts
+    assert some.rows.name.values() == ("3.0", "3.1", "3.2", "1.0", "1.1")
+    assert some.rows.outline.lengths.tolist() == [0, 1, 2, 1, 2]
+    assert (drawings * 2)[1].parts.rows.outline[0].rows.tolist() == [4, 6, 8]
+    kept = drawings.parts.keep_rows(drawings.parts.rows.outline.lengths > 1)
+    assert kept.lengths.tolist() == [1, 1, 1]
+    assert kept.rows.name.values() == ("1.1", "2.0", "3.2")
+    assert equal(pickle.loads(pickle.dumps(drawings)), drawings)
+
+
+def test_a_field_may_have_more_batch_dimensions_than_its_object() -> None:
+    parts = drawing(1, [1, 0, 2, 1]).parts.rows
+    wide = Drawing(Ragged(parts, torch.tensor([[1, 2], [1, 0]])), batch_size=2)
+    assert wide[1].parts.lengths.tolist() == [1, 0]
+    assert wide[1].parts.rows.name.values() == ("1.3",)
+    assert Drawing.cat([wide, wide]).parts.batch_size == (4, 2)
+    assert wide.unbind()[0].parts.batch_size == (2,)

@@ -14,6 +14,8 @@ import torch
 from torch.utils import _pytree
 from torch.utils.data import DataLoader
 
+from qten_gen.runtime.tensorclass.processes.sharing import schema, tensors_by_path
+
 from .declared import Batch, Targets, assert_items, batch, equal, items, sample
 
 
@@ -93,3 +95,11 @@ def test_vmap_is_refused_where_it_would_take_rows_for_items() -> None:
     ones = Batch.stack([sample(at, 1) for at in range(4)])
     with pytest.raises(TypeError, match="Ragged"):
         torch.vmap(lambda b: b.image)(ones)
+
+
+def test_processes_compare_lengths_and_send_rows_alone() -> None:
+    assert [path for path in tensors_by_path(batch()) if "lengths" in path] == []
+    one, other = schema("broadcast", batch()), schema("broadcast", batch().flip(0))
+    assert [key for key in one if one[key] != other[key]] == [
+        f"the lengths of Batch.{name}" for name in ("boxes", "targets", "words")
+    ]

@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from qten_gen import PerItem, TensorClass, Unbatched, field
+from qten_gen import PerItem, Ragged, TensorClass, Unbatched, field
 from tests.tensorclass.declared import tensors
 
 
@@ -39,6 +39,7 @@ _NAMES: dict[str, Any] = {
     "Other": Other,
     "Part": Part,
     "PerItem": PerItem,
+    "Ragged": Ragged,
     "Tensor": Tensor,
     "TensorClass": TensorClass,
     "Unbatched": Unbatched,

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from qten_gen import PerItem, TensorClass
+from qten_gen import PerItem, Ragged, TensorClass
 from qten_gen.model.fields import FieldDecl, FieldKind
 from tests.sources.kinds import tensorclasses
 
@@ -60,6 +60,9 @@ ROWS: tuple[tuple[str, Any], ...] = (
     ("t: Part", Part(torch.rand(2, 3), batch_size=(2, 3))),
     ("t: Part | None", Part(torch.rand(2), batch_size=2)),
     ("t: Part | None", None),
+    ("t: Ragged[Tensor]", [torch.rand(3), torch.rand(1)]),
+    ("t: Ragged[Tensor] | None", None),
+    ("t: Ragged[Float[Tensor, 'n 4']]", [torch.rand(3, 4), torch.rand(1, 4)]),
     ("t: str", "é"),
     ("t: str | None", None),
     ("t: tuple[int, ...]", (1, 2)),
@@ -122,7 +125,7 @@ def test_every_kind_and_variant_has_a_row(declare: Declared) -> None:
     samples = [
         found for _, found in inspect.getmembers(tensorclasses, inspect.isclass) if issubclass(found, TensorClass)
     ]
-    fields = [field for found in samples if found is not TensorClass for field in found._declaration.fields]
+    fields = [field for found in samples if found not in (TensorClass, Ragged) for field in found._declaration.fields]
     assert [str(field.type) for field in fields if isinstance(field, FieldDecl) and variant(field) not in rows] == []
 
 

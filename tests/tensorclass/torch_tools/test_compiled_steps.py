@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -126,19 +125,6 @@ def test_a_step_is_one_graph(name: str) -> None:
     assert_alike(torch.compile(step, fullgraph=True, backend="eager")(value), step(value))
 
 
-@pytest.mark.parametrize(
-    "name", "add sub mul truediv floordiv mod pow lt le gt ge eq ne and_ or_ xor lshift rshift".split()
-)
-def test_an_operator_between_an_object_and_a_tensor_is_traced_in_both_orders(name: str) -> None:
-    function: Callable[[Any, Any], Any] = getattr(operator, name)
-    value = Flat(torch.tensor([[5, 3], [2, 9]]), torch.tensor([1, 2]), batch_size=2)
-
-    def step(value: Flat) -> Any:
-        return function(value, value.y), function(value.y, value), function(value, value)
-
-    assert_alike(torch.compile(step, fullgraph=True, backend="eager")(value), step(value))
-
-
 def test_classes_of_every_flag_and_derived_ones_are_traced() -> None:
     def step(fixed: Fixed, coded: Coded, labelled: Labelled) -> Any:
         return (
@@ -153,23 +139,6 @@ def test_classes_of_every_flag_and_derived_ones_are_traced() -> None:
         Labelled(torch.rand(4), torch.rand(4), label="b", batch_size=4),
     )
     assert_alike(torch.compile(step, fullgraph=True, backend="eager")(*objects), step(*objects))
-
-
-class Loaded(TensorClass):
-    """Holds tensors that the batch does not carry, one and several."""
-
-    x: Tensor
-    table: Unbatched[Tensor]
-    tables: Unbatched[dict[str, Tensor]]
-
-
-def test_vmap_is_compiled_over_what_the_batch_carries() -> None:
-    def step(value: Loaded) -> Any:
-        dims: Any = value.vmap_dims()
-        return torch.vmap(lambda item: (item.x * item.table).sum(), (dims,))(value)
-
-    value = Loaded(torch.rand(4, 3), torch.rand(3), {}, batch_size=4)
-    assert_alike(torch.compile(step, fullgraph=True, backend="eager")(value), step(value))
 
 
 def graphs_of(step: Callable[[Batch], Any], *values: Batch) -> int:

@@ -206,7 +206,7 @@ LIST = "    def __init__(self):\n        super().__init__()\n        self.layers
     ("name", "files"),
     [
         ("torch.nn.Module", {}),
-        ("layers.Base", {"layers": "from torch.nn import Module as Base\n"}),
+        ("Base", {"layers": "from torch.nn import Module as Base\n"}),
         ("Base", {"layers": "from bases import *\n", "bases": "from torch import nn\nclass Base(nn.Module): ...\n"}),
         ("Base", {"layers": "from torch import nn\nBase = nn.Module\n"}),
         ("Base", {"layers": "from torch import nn\nclass Inner(nn.Module): ...\nBase = Inner\n"}),

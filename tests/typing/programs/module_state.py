@@ -2,10 +2,6 @@
 
 from typing import Any, assert_type
 
-import torch
-from atlas.maps import Layer as AtlasLayer
-from atlas.maps import Reader
-from atlas.places import Place
 from kinds.modules import Layer, Renamed, Sizes, Tower
 from torch import Tensor, nn
 
@@ -28,7 +24,5 @@ assert_type(tower.get_submodule("layers"), nn.Module)
 assert_type(tower.layers[0].norm, nn.LayerNorm | None)
 assert_type(tower.mirror, nn.Parameter | None)
 assert_type(Renamed().hidden, int)
-atlas = Reader(Place(torch.zeros(2), batch_size=()))
-assert_type(atlas.get_submodule("layers.0"), nn.Module)
-assert_type(atlas.layers[0], AtlasLayer)
 print(tower.layers[0].typo)  # E
+print(tower.layers.typo)  # E

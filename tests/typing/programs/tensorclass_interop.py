@@ -36,7 +36,6 @@ Batch.from_tensordict(made, 3)  # E
 
 assert_type(batch.numpy(force=True), dict[str, Any])
 assert_type(Batch.from_numpy({"x": np.zeros(3)}, batch_size=3), Batch)
-assert_type(Point.from_numpy(np.zeros(3, dtype=[("x", "f4")])), Point)
 batch.numpy(True)  # E
 assert_type(batch.tolist(), Rows)
 batch.tolist(True)  # E

@@ -33,7 +33,7 @@ class OpenBlocks:
         self._called[_thread()] = self._calls, was_locked
 
     def begin(self) -> bool:
-        """Begin the block of the last call of `lock_` or `unlock_` in this thread. Whether there was one."""
+        """Begin the block of the last call of `lock_` or `unlock_` in this thread, and return True if there was one."""
         called = self._called.pop(_thread(), None)
         if called is None:
             return False
@@ -43,7 +43,7 @@ class OpenBlocks:
         return True
 
     def end(self) -> bool | None:
-        """End the newest block. Whether the object was locked before it; None where a later call of another thread decides."""
+        """End the newest block. Return True if the object was locked before; None where another thread decides later."""
         ended, was_locked = self._open.pop()
         if is_compiling():
             return was_locked

@@ -29,7 +29,7 @@ from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .annotated_shapes import fits_alone
 from .per_item import effect_on_items, on_cpu, with_real_tensors
-from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked
+from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked, tensor_of
 from .tensor import Join, all_or_none
 
 A = TypeVar("A")
@@ -72,8 +72,10 @@ class RaggedStorage(Stored):
         if sizes.is_floating_point() and sizes.numel():
             raise TypeError(f"Ragged: expected integers for the lengths, got {describe(given)}")
         sizes = sizes.to(place, torch.int64)
-        if batch_size is not None and as_batch_size(batch_size) not in (Size(), sizes.shape):
-            raise ValueError(f"Ragged: expected lengths of shape {as_batch_size(batch_size)}, got {list(sizes.shape)}")
+        size = as_batch_size(batch_size)
+        if sizes.shape[: len(size)] != size:
+            shape = list(sizes.shape)
+            raise ValueError(f"Ragged: expected lengths of a shape that starts with {list(size)}, got {shape}")
         self._fill(rows, sizes, sizes.shape, None, checked_names(self, names, sizes.shape))
         starts, total = self.starts(), count(rows)
         if starts is not None and (starts[-1] != total or starts != sorted(starts)):
@@ -102,10 +104,8 @@ class RaggedStorage(Stored):
     ) -> Self:
         lengths = values[1]
         if isinstance(lengths, Tensor) and lengths.shape != batch_size:
-            raise ValueError(
-                f"{type(self).__name__}: its items are of batch size {list(lengths.shape)}, which cannot become "
-                f"{list(batch_size)}"
-            )
+            name, sizes = type(self).__name__, [*lengths.shape]
+            raise ValueError(f"{name}: its items are of batch size {sizes}, which cannot become {[*batch_size]}")
         return self._fill(values[0], lengths, batch_size, device)
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
@@ -158,22 +158,22 @@ class RaggedStorage(Stored):
         Raises:
             ValueError: there are more rows or fewer.
         """
-        before = self._rows
-        if isinstance(rows, Tensor) and isinstance(before, Tensor) and not (rows.dim() and len(rows) == len(before)):
+        old = self._rows
+        if isinstance(rows, Tensor) and isinstance(old, Tensor) and not (rows.dim() and rows.size(0) == old.size(0)):
             raise ValueError(
-                f"{type(self).__name__}.rows: the lengths say that there are {len(before)} rows, which cannot become "
+                f"{type(self).__name__}.rows: the lengths say that there are {len(old)} rows, which cannot become "
                 f"those of the shape {list(rows.shape)}"
             )
         out = allocate_like(self)._fill(rows, lengths, self._batch_size, device, self._names)
         out._starts = None if is_compiling() else self._starts  # a graph would be specialised on them
         return out
 
-    def orders(self, arrange: Callable[[Tensor], Sequence[Tensor]]) -> list[Any]:
+    def orders(self, arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A) -> list[Any]:
         """What a function makes of the numbers of the items, each as a list; in a graph as a tensor of one dimension."""
         if self.starts() is not None:
-            return _read(arrange, self._lengths.shape)
+            return _read(arrange, on_cpu(argument), self._lengths.shape)
         numbers = torch.arange(self._lengths.numel(), device=self._lengths.device).view(self._lengths.shape)
-        return [each.reshape(-1) for each in arrange(numbers)]
+        return [each.reshape(-1) for each in arrange(numbers, argument)]
 
     def taken(self, order: Any, lengths: Tensor, batch_size: Size) -> Self:
         """The items with these numbers, whose lengths they are. Rows are a view where the items follow one another."""
@@ -200,24 +200,19 @@ class RaggedStorage(Stored):
             ends = [0, *accumulate([starts[at + 1] - starts[at] for at in order])]
             total = ends[-1]
             begins = [starts[at] - end for at, end in zip(order, ends, strict=False)]
-            shifts = torch.tensor(begins, dtype=torch.int64, device=sizes.device)
+            shifts = tensor_of(begins, sizes.device)
         numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
         return numbers + torch.arange(numbers.shape[0], device=sizes.device)
 
-    def selected(self, index: Any) -> tuple[Tensor, Tensor]:
-        """The lengths of the items that an index selects, and the numbers of their rows."""
-        order, lengths = self.orders(lambda numbers: [numbers[self.index(index)]])[0], self._lengths[index]
-        return lengths, self.row_numbers(order, lengths)
-
-    def index(self, argument: A) -> A:
-        """An index, or another argument of a function that rearranges, for the numbers of the items."""
-        return argument if self.starts() is None else on_cpu(argument)
+    def selected(self, index: Any) -> Tensor:
+        """The numbers of the rows of the items that an index selects."""
+        return self.row_numbers(self.orders(lambda numbers, at: [numbers[at]], index)[0], self._lengths[index])
 
 
 @with_real_tensors
-def _read(arrange: Callable[[Tensor], Sequence[Tensor]], size: Size) -> list[Any]:
+def _read(arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A, size: Size) -> list[Any]:
     numbers = torch.arange(size.numel(), device="cpu").view(size)
-    found = [each.reshape(-1) for each in arrange(numbers)]
+    found = [each.reshape(-1) for each in arrange(numbers, argument)]
     if any(map(is_batchedtensor, found)):
         raise TypeError("vmap cannot map over Ragged items, which are of different lengths; use .padded()")
     return [each.tolist() for each in found]
@@ -249,10 +244,8 @@ def _refuse_mark(where: str, fn: object, argument: object, batch_size: Size) -> 
     what = effect_on_items(fn, argument, batch_size)
     if what is not None:
         said = "computed along dimensions" if what == "kept" else what
-        raise TypeError(
-            f"{where} is Ragged, and its items cannot be {said}; reduce the rows of each item with .reduce(...), or "
-            "compute with .rows"
-        )
+        advice = "reduce the rows of each item with .reduce(...), or compute with .rows"
+        raise TypeError(f"{where} is Ragged, and its items cannot be {said}; {advice}")
 
 
 def _both(self: Stored, name: str, left: R, right: R) -> tuple[Any, Any] | None:
@@ -338,8 +331,7 @@ def rearrange_ragged(
     _refuse_mark(_where(self, name), fn, argument, value._batch_size)
     if fn is view_tensor:  # the order of items has no strides that could forbid a view
         fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
-    given = value.index(argument)
-    order = value.orders(lambda numbers: [fn(numbers, given)])[0]
+    order = value.orders(lambda numbers, given: [fn(numbers, given)], argument)[0]
     return value.taken(order, fn(value._lengths, argument), size)
 
 
@@ -359,17 +351,12 @@ def zip_ragged(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], 
 
 
 def put_ragged(self: Stored, name: str, target: R, index: object, value: R) -> None:
-    """Write items over others of the same lengths; None in both objects or in neither.
-
-    Raises:
-        ValueError: the lengths differ.
-    """
+    """Write items over others, whose lengths have been compared; None in both objects or in neither."""
     both = _both(self, name, target, value)
     if both is None:
         return
     mine, theirs = both
-    lengths, numbers = mine.selected(index)
-    refuse_other_lengths(f"{_where(self, name)}: written items", lengths, theirs._lengths)
+    numbers = mine.selected(index)
     if isinstance(mine._rows, Tensor):
         mine._rows[numbers] = theirs._rows.to(mine._rows.dtype)
     else:
@@ -395,11 +382,11 @@ def join_ragged(self: Stored, name: str, fn: Join, items: Sequence[R], batch_siz
     if in_order:
         return cast("R", every)
 
-    def arrange(numbers: Tensor) -> Sequence[Tensor]:
-        parts = torch.split_with_sizes(numbers, [each.numel() for each in lengths])
+    def arrange(numbers: Tensor, sizes: list[int]) -> Sequence[Tensor]:
+        parts = torch.split_with_sizes(numbers, sizes)
         return [fn([part.view(each.shape) for part, each in zip(parts, lengths, strict=True)])]
 
-    return cast("R", every.taken(every.orders(arrange)[0], fn(lengths), size))
+    return cast("R", every.taken(every.orders(arrange, [each.numel() for each in lengths])[0], fn(lengths), size))
 
 
 def part_ragged(
@@ -419,6 +406,5 @@ def part_ragged(
         return [value] * len(batch_sizes)
     _refuse_mark(_where(self, name), fn, argument, value._batch_size)
     tail = value._batch_size[len(self._batch_size) :]
-    orders = value.orders(lambda numbers: fn(numbers, argument))
-    parts = zip(orders, fn(value._lengths, argument), batch_sizes, strict=False)
+    parts = zip(value.orders(fn, argument), fn(value._lengths, argument), batch_sizes, strict=False)
     return [cast("R", value.taken(order, lengths, size + tail)) for order, lengths, size in parts]

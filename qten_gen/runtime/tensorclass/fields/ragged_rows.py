@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from operator import getitem
@@ -73,14 +74,14 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
     try:
         rows = items[0] if len(items) == 1 else torch.cat(items) if cls is Tensor else None
-        sizes = [len(item) for item in items] if cls is Tensor else []
-    except (TypeError, RuntimeError):
+        sizes = [item.size(0) for item in items] if cls is Tensor else []
+    except (AttributeError, IndexError, TypeError, RuntimeError):
         _refuse_items(where, cls, items)
         raise
     if not sizes:
         _refuse_items(where, cls, items)
         rows, sizes = items[0] if len(items) == 1 else joined(items), [count(item) for item in items]
-    lengths = torch.tensor(sizes, dtype=torch.int64, device=device_of(rows)).view(batch_size)
+    lengths = tensor_of(sizes, device_of(rows)).view(batch_size)
     made: Any = object.__new__(late.ragged.class_for(type(rows)))
     made._fill(rows, lengths, batch_size, None)
     if not is_compiling():
@@ -96,6 +97,13 @@ def _refuse_items(where: str, cls: type[Any], items: list[Any]) -> None:
         if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
             wanted = ["n", *items[0].shape[1:]]
             raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")
+
+
+def tensor_of(values: list[int], device: torch.device) -> Tensor:
+    """A tensor of integers. `torch.tensor` takes ten times as long, number by number."""
+    if is_compiling() or not values or torch._C._len_torch_dispatch_stack():
+        return torch.tensor(values, dtype=torch.int64, device=device)
+    return torch.frombuffer(array("q", values), dtype=torch.int64).to(device)
 
 
 def device_of(rows: Rows) -> torch.device:

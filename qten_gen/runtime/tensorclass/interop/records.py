@@ -13,7 +13,6 @@ from ..core.construction import DeviceLike
 from ..core.contents import contents, nested_class
 from ..core.error_text import describe, label
 from ..core.sizes import BatchSize
-from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..fields.nested import from_dict
 from ..fields.per_item import PerItem
@@ -66,38 +65,28 @@ def _array(self: Stored, name: str, value: object, force: bool) -> object:
 
 
 def from_numpy(
-    cls: type[T], values: Mapping[str, object] | Array, *, batch_size: BatchSize = None, device: DeviceLike = None
+    cls: type[T], values: Mapping[str, object], *, batch_size: BatchSize = None, device: DeviceLike = None
 ) -> T:
-    """Construct from a mapping of arrays, as `numpy` returns it, or from a structured array, whose shape is the batch size.
+    """Construct from a mapping of arrays, as `numpy` returns it.
 
     >>> import numpy as np
     >>> Batch.from_numpy({"tokens": np.arange(2)}, batch_size=2).tokens
     tensor([0, 1])
 
-    Tensors share memory with the arrays where those are writable and densely laid out, and no device asks for a copy; the columns
-    of a structured array are copied.
+    Tensors share memory with the arrays where those are writable and densely laid out, and no device asks for a copy.
 
     Args:
-        values: Mappings in place of nested objects become those objects; so do fields of a structured dtype.
-        batch_size: Nothing is inferred from a mapping: without it the object has no batch dimensions.
+        values: Mappings in place of nested objects become those objects.
+        batch_size: Nothing is inferred: without it the object has no batch dimensions.
 
     Raises:
         TypeError: a key is not a field, a field without default is missing, or torch has no such dtype.
         ValueError: a shape does not start with the batch size.
     """
-    if isinstance(values, Mapping):
-        return from_dict(cls, _tensors(cls, values), batch_size=batch_size, device=device)
-    dtype = getattr(values, "dtype", None)
-    if getattr(dtype, "names", None) is None:
-        given = describe(values) if dtype is None else f"an array of dtype {dtype}"
-        raise TypeError(f"{cls.__name__}.from_numpy: expected a mapping of arrays or a structured array, got {given}")
-    size = values.shape if batch_size is None else as_batch_size(batch_size)
-    return from_dict(cls, _tensors(cls, _columns(values)), batch_size=size, device=device)
-
-
-def _columns(records: Array) -> dict[str, object]:
-    """The columns of a structured array, by name."""
-    return {name: records[name] for name in records.dtype.names or ()}
+    if not isinstance(values, Mapping):
+        advice = "of a structured array, {name: array[name] for name in array.dtype.names}"
+        raise TypeError(f"{cls.__name__}.from_numpy: expected a mapping of arrays, got {describe(values)}; {advice}")
+    return from_dict(cls, _tensors(cls, values), batch_size=batch_size, device=device)
 
 
 def _tensors(cls: type[Stored], values: Mapping[str, object]) -> dict[str, object]:
@@ -109,16 +98,15 @@ def _tensors(cls: type[Stored], values: Mapping[str, object]) -> dict[str, objec
 
 
 def _tensor(cls: type[Stored], name: str, value: object) -> object:
-    """The constructor's argument for a value of `from_numpy`: tensors for arrays, objects for mappings and structured arrays."""
+    """The constructor's argument for a value of `from_numpy`: tensors for arrays, objects for mappings."""
     if name in cls._containers and isinstance(value, Mapping):
         return {key: _tensor(cls, "", array) for key, array in value.items()}
     if name in cls._containers and isinstance(value, list):
         return [_tensor(cls, "", array) for array in value]
     if isinstance(value, Tensor) or not (isinstance(value, Mapping) or hasattr(value, "__array__")):
         return value
-    if name in cls._nested:
-        inner = nested_class(cls, name)
-        return _tensors(inner, value if isinstance(value, Mapping) else _columns(cast("Array", value)))
+    if name in cls._nested and isinstance(value, Mapping):
+        return _tensors(nested_class(cls, name), value)
     if isinstance(value, Mapping):
         return value
     # NumPy's numbers, and arrays of other libraries, become arrays.

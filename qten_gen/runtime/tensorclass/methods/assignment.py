@@ -18,6 +18,7 @@ from ..core.sizes import Index, PlainIndex, over_batch, with_event
 from ..core.stored import Stored
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
+from ..fields.ragged import refuse_other_lengths
 from ..fields.static import equal
 from .indexing import resolved, shown
 
@@ -60,6 +61,8 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
             f"the value has {list(value._batch_size)}"
         )
     self._check_compatible(value)
+    for (where, mine), (_, theirs) in zip(ragged_fields(self), ragged_fields(value), strict=True):
+        refuse_other_lengths(f"{where}: written items", mine.lengths[plain], theirs.lengths)
     if self._lock is not None and not is_compiling():
         _refuse_unsaved_items(self, plain, value)
     try:
@@ -134,7 +137,7 @@ def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Si
             raise TypeError(
                 f"{where} is Ragged, so a Tensor over the batch size does not apply to it; write into its rows"
             )
-        numbers = ragged.selected(plain)[1]
+        numbers = ragged.selected(plain)
         for leaf in ragged._leaves():
             leaf[numbers] = written(value)
     if isinstance(value, Tensor):

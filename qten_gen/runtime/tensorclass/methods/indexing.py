@@ -149,6 +149,8 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
 def _any_other(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     """Any other index in plain form, and the batch size of the items that it selects."""
     batch_size = self._batch_size
+    if type(index) is list and index and type(index[0]) is int:
+        index = _index_tensor(self, index)
     if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0 and batch_size:
         shape = index.shape
         return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))

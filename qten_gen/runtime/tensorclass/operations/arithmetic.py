@@ -66,9 +66,8 @@ def zero_(self: T) -> T:
 
 GROUP = Group(
     "Arithmetic",
-    "An operand is an object of the same class and batch size, a number, or a tensor that broadcasts over the "
-    "batch size. The last dimension of such a tensor is the last batch dimension, whatever dimensions a field has "
-    "beyond the batch size. Torch takes a number where it takes one beside a tensor.",
+    "Operands are as for operators. The last dimension of a tensor is the last batch dimension, whatever dimensions a "
+    "field has beyond the batch size.",
     (
         _binary("add", "The sum with `alpha` times the operand.", torch.add),
         _binary("sub", "The difference to `alpha` times the operand.", torch.sub, torch.subtract),
@@ -208,8 +207,8 @@ OPERATORS = (
 OPERATOR_GROUP = Group(
     "Operators",
     "The other operand is an object of the same class and batch size, a number, or a tensor that broadcasts over "
-    "the batch size. NumPy's scalars are numbers; its arrays are refused. Comparisons give an object with bool tensors, so "
-    "objects cannot be keys of a dict. `+=` and the like change the object in place.",
+    "the batch size. Comparisons give an object with bool tensors, so objects cannot be keys of a dict. `+=` and the like "
+    "change the object in place.",
     OPERATORS,
     OPERAND_ERRORS,
 )

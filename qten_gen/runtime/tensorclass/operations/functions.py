@@ -88,9 +88,8 @@ FUNCTIONS = (
 
 GROUP = Group(
     "Functions",
-    "These functions of torch apply element by element. Shapes stay the same, and torch decides the dtype. A second operand is "
-    "an object, a tensor that broadcasts over the batch size or, where torch takes one, a number. At least one operand is an "
-    "object.",
+    "These functions apply element by element. Shapes stay the same, and torch decides the dtype. A second operand is as for "
+    "operators, where torch takes it.",
     FUNCTIONS,
 )
 
@@ -101,8 +100,7 @@ ACTIVATIONS = _named("""
 
 ACTIVATION_GROUP = Group(
     "Activations",
-    "Applies to every element, like the functions of `torch.nn.functional`. `inplace=True` is refused. Random "
-    "numbers are drawn tensor by tensor, in the order of the fields.",
+    "These apply to every element. Random numbers are drawn tensor by tensor, in the order of the fields.",
     ACTIVATIONS,
 )
 

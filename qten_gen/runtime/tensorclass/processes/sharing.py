@@ -1,7 +1,8 @@
 """Objects in memory that processes of one machine share, and between the processes of `torch.distributed`.
 
-Every tensor travels by itself, and is written in place. Static values stay: each process keeps its own. Objects with values in
-PerItem fields are refused. `group`, `src`, `dst` and `tag` mean what they mean in torch.distributed, imported by the first call.
+Small tensors travel together as bytes, each large one by itself, and all are written in place. Static values stay: each process
+keeps its own. Objects with values in PerItem fields are refused. `group`, `src`, `dst` and `tag` mean what they mean in
+torch.distributed, imported by the first call.
 
 With `check`, a message finds out first whether all processes call the same operation with the same class, batch size, dtypes and
 shapes. Without it a mismatch may hang the processes, or mix up their tensors.
@@ -9,19 +10,19 @@ shapes. Without it a mismatch may hang the processes, or mix up their tensors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
 
-from ..core.contents import contents
+from ..core.contents import contents, ragged_fields
 from ..core.error_text import label
 from ..core.locking import lock_
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
+from ..torch_tools.packing import LARGEST, all_tensors, with_tensors
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -41,10 +42,11 @@ def send(self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int 
         TypeError: the object has PerItem fields.
     """
     action = f"send to rank {dst}"
-    distributed, tensors = _ready(action, self)
+    distributed = _ready(action)
     if check:
-        _refuse_other_peer(action, self, dst, group, step=1)
-    _each(action, tensors, lambda _, tensor: distributed.send(tensor, dst, group=group, tag=tag))
+        _refuse_other_peer(action, self, dst, group, sends=True)
+    for buffer in _Buffers(self).filled():
+        distributed.send(buffer, dst, group=group, tag=tag)
 
 
 def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> T:
@@ -57,11 +59,15 @@ def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, 
     """
     refuse_if_frozen(self, "receive into")
     action = f"recv from rank {src}"
-    distributed, tensors = _ready(action, self)
+    distributed = _ready(action)
     if check:
-        _refuse_other_peer(action, self, src, group, step=-1)
-    _each(action, tensors, lambda _, tensor: distributed.recv(tensor, src, group=group, tag=tag))
-    return _write_back(self, tensors)
+        _refuse_other_peer(action, self, src, group, sends=False)
+    buffers = _Buffers(self)
+    received = buffers.filled()
+    for buffer in received:
+        distributed.recv(buffer, src, group=group, tag=tag)
+    buffers.write_back(received)
+    return self
 
 
 def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True) -> T:
@@ -79,11 +85,16 @@ def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bo
     """
     refuse_if_frozen(self, "receive into")
     action = f"broadcast from rank {src}"
-    distributed, tensors = _ready(action, self)
+    distributed = _ready(action)
     if check:
         _refuse_other_group(action, self, group)
-    _each(action, tensors, lambda _, tensor: distributed.broadcast(tensor, src, group=group))
-    return _write_back(self, tensors)
+    buffers = _Buffers(self)
+    received = buffers.filled()
+    for buffer in received:
+        distributed.broadcast(buffer, src, group=group)
+    if distributed.get_rank() != src:
+        buffers.write_back(received)
+    return self
 
 
 def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True) -> list[T]:
@@ -100,21 +111,61 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
         ValueError: `check` found a difference between the processes.
         TypeError: the object has PerItem fields.
     """
-    distributed, tensors = _ready("all_gather", self)
+    distributed = _ready("all_gather")
     if check:
         _refuse_other_group("all_gather", self, group)
-    made = [
-        self._map(partial(torch.empty_like, memory_format=torch.contiguous_format))
-        for _ in range(distributed.get_world_size(group))
-    ]
-    rooms = [tensors_by_path(each) for each in made]
-    # Detached: a leaf that requires gradients must not be written to in place.
-    _each(
-        "all_gather",
-        tensors,
-        lambda path, tensor: distributed.all_gather([room[path].detach() for room in rooms], tensor, group=group),
-    )
+    own = _Buffers(self)
+    world = distributed.get_world_size(group)
+    gathered: list[list[Tensor]] = [[] for _ in range(world)]
+    for buffer in own.filled():
+        rooms = [torch.empty_like(buffer) for _ in range(world)]
+        distributed.all_gather(rooms, buffer, group=group)
+        for each, room in zip(gathered, rooms, strict=True):
+            each.append(room)
+    made = [with_tensors(self, _empty, self._device) for _ in range(world)]
+    for other, received in zip(made, gathered, strict=True):
+        _Buffers(other).write_back(received)
     return made
+
+
+class _Buffers:
+    """The memory that an object travels in: the bytes of its small tensors by device, and each large tensor by itself.
+
+    It is the same in every process whose tensors have the same shapes and dtypes.
+    """
+
+    def __init__(self, value: Stored) -> None:
+        self.small: dict[torch.device, list[Tensor]] = {}
+        self.large: list[Tensor] = []
+        for tensor in tensors_by_path(value).values():
+            if tensor.numel() * tensor.itemsize > LARGEST:
+                self.large.append(tensor.detach())
+            else:
+                self.small.setdefault(tensor.device, []).append(tensor.detach())
+
+    def filled(self) -> list[Tensor]:
+        """Buffers with the elements of the tensors. A large tensor is its own, unless it is not contiguous."""
+        packed = [torch.cat([_bytes(tensor) for tensor in tensors]) for tensors in self.small.values()]
+        return [*packed, *(tensor.contiguous() for tensor in self.large)]
+
+    def write_back(self, received: Sequence[Tensor]) -> None:
+        """Write what buffers hold into the tensors."""
+        for tensors, buffer in zip(self.small.values(), received, strict=False):
+            sizes = [tensor.numel() * tensor.itemsize for tensor in tensors]
+            for tensor, part in zip(tensors, torch.split(buffer, sizes), strict=True):
+                # A copy is aligned to the size of its elements.
+                tensor.copy_(part.clone().view(tensor.dtype).view(tensor.shape))
+        for tensor, buffer in zip(self.large, received[len(self.small) :], strict=True):
+            if buffer.data_ptr() != tensor.data_ptr():
+                tensor.copy_(buffer)
+
+
+def _empty(tensor: Tensor) -> Tensor:
+    return torch.empty_like(tensor, memory_format=torch.contiguous_format, requires_grad=False)
+
+
+def _bytes(tensor: Tensor) -> Tensor:
+    return tensor.resolve_conj().resolve_neg().contiguous().view(-1).view(torch.uint8)
 
 
 def tensors_by_path(self: Stored) -> dict[str, Tensor]:
@@ -127,6 +178,8 @@ def _paths(self: Stored, before: str) -> Iterator[tuple[str, Tensor]]:
     for name, value in contents(self).items():
         if name in self._per_item and value is not None:
             raise TypeError(f"{label(self, name)} holds one Python value per item, which is not sent between processes")
+        if name in self.__structure__:
+            continue  # compared in the schema, and never written to
         if name in self._nested and isinstance(value, Stored):
             yield from _paths(value, f"{before}{name}.")
         elif isinstance(value, dict) and name not in self._static:
@@ -138,30 +191,13 @@ def _paths(self: Stored, before: str) -> Iterator[tuple[str, Tensor]]:
             yield before + name, value
 
 
-def _ready(action: str, self: Stored) -> tuple[ModuleType, dict[str, Tensor]]:
-    """`torch.distributed`, and the tensors by path without their history, copied where they are not contiguous."""
+def _ready(action: str) -> ModuleType:
+    """`torch.distributed`, where a process group is there."""
     from torch import distributed
 
     if not (distributed.is_available() and distributed.is_initialized()):
         raise RuntimeError(f"{action}: call torch.distributed.init_process_group first")
-    return distributed, {path: tensor.detach().contiguous() for path, tensor in tensors_by_path(self).items()}
-
-
-def _each(action: str, tensors: dict[str, Tensor], move: Callable[[str, Tensor], object]) -> None:
-    """Move every tensor; an error of the backend names the operation and the field."""
-    for path, tensor in tensors.items():
-        try:
-            move(path, tensor)
-        except RuntimeError as error:
-            raise RuntimeError(f"{action}: {path}: {error}") from error
-
-
-def _write_back(self: T, received: dict[str, Tensor]) -> T:
-    """The object, with those tensors written that are not contiguous and were received into a copy."""
-    for tensor, found in zip(tensors_by_path(self).values(), received.values(), strict=True):
-        if found.data_ptr() != tensor.data_ptr():
-            tensor.detach().copy_(found)
-    return self
+    return distributed
 
 
 def schema(action: str, self: Stored) -> Schema:
@@ -171,7 +207,9 @@ def schema(action: str, self: Stored) -> Schema:
         path: f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
         for path, tensor in tensors_by_path(self).items()
     }
-    return {"the operation": action, "the object": kind, **shapes}
+    # Lengths are shared between objects, so that no other ones are written into them.
+    lengths = {f"the lengths of {path}": str(value._lengths.tolist()) for path, value in ragged_fields(self)}
+    return {"the operation": action, "the object": kind, **shapes, **lengths}
 
 
 def _refuse_other_group(action: str, self: Stored, group: ProcessGroup | None) -> None:
@@ -181,29 +219,31 @@ def _refuse_other_group(action: str, self: Stored, group: ProcessGroup | None) -
     found: list[Schema] = [{}] * distributed.get_world_size(group)
     distributed.all_gather_object(found, schema(action, self), group=group)
     ranks = distributed.get_process_group_ranks(group)
-    _refuse_difference(action, found, [f"rank {rank}" for rank in ranks])
+    _refuse_difference(action, [(f"rank {rank}", other) for rank, other in zip(ranks, found, strict=True)])
 
 
-def _refuse_other_peer(
-    action: str, self: Stored, peer: int, group: ProcessGroup | None, *, step: Literal[1, -1]
-) -> None:
-    """Compare the schemas of sender and receiver. `step` is -1 where the peer speaks first."""
+def _refuse_other_peer(action: str, self: Stored, peer: int, group: ProcessGroup | None, *, sends: bool) -> None:
+    """Compare the schemas of sender and receiver. The sender speaks first."""
     from torch import distributed
 
     # Not `action`: it is a send here, and a recv in the other process.
     own, found = schema("a transfer", self), list[Schema]([{}])
-    for exchange, schemas in ((distributed.send_object_list, [own]), (distributed.recv_object_list, found))[::step]:
-        exchange(schemas, peer, group=group)
-    _refuse_difference(action, [own, *found], ["this object", f"the one of rank {peer}"])
+    if sends:
+        distributed.send_object_list([own], peer, group=group)
+    distributed.recv_object_list(found, peer, group=group)
+    if not sends:
+        distributed.send_object_list([own], peer, group=group)
+    _refuse_difference(action, [("this object", own), (f"the one of rank {peer}", found[0])])
 
 
-def _refuse_difference(action: str, schemas: Sequence[Schema], holders: Sequence[str]) -> None:
-    """Refuse a schema that is not like the first one; `holders` says who has them."""
-    for holder, other in zip(holders, schemas, strict=True):
-        for key in {**schemas[0], **other}:
-            left, right = schemas[0].get(key, "nothing"), other.get(key, "nothing")
+def _refuse_difference(action: str, schemas: Sequence[tuple[str, Schema]]) -> None:
+    """Refuse a schema that is not like the first one; each has its holder."""
+    first, own = schemas[0]
+    for holder, other in schemas:
+        for key in {**own, **other}:
+            left, right = own.get(key, "nothing"), other.get(key, "nothing")
             if left != right:
-                raise ValueError(f"{action}: {key} differs: {left} in {holders[0]}, {right} in {holder}")
+                raise ValueError(f"{action}: {key} differs: {left[:200]} in {first}, {right[:200]} in {holder}")
 
 
 def share_memory_(self: T) -> T:
@@ -219,7 +259,7 @@ def share_memory_(self: T) -> T:
     >>> batch.is_shared(), batch.is_locked
     (True, True)
     """
-    for leaf in self._leaves():
+    for leaf in all_tensors(self):
         leaf.share_memory_()  # type: ignore[no-untyped-call] # torch gives it no types
     return lock_(self)
 
@@ -230,5 +270,5 @@ def is_shared(self: Stored) -> bool:
     >>> Batch(torch.arange(4), batch_size=4).is_shared()
     False
     """
-    leaves = self._leaves()
+    leaves = all_tensors(self)
     return bool(leaves) and all(leaf.is_shared() for leaf in leaves)  # type: ignore[no-untyped-call] # as above

@@ -18,8 +18,9 @@ import torch
 
 from ..core.stored import Stored
 from ..fields.per_item import PerItem
+from ..torch_tools.packing import dtype_name
 from ..torch_tools.pytree import Layout
-from .metadata import DEEPEST, Json, StorageError, dtype_name
+from .metadata import DEEPEST, Json, StorageError
 
 _TAG = "$"
 

@@ -16,6 +16,7 @@ from ..core.error_text import describe
 from ..core.locking import lock_
 from ..core.locks import nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
+from ..torch_tools.packing import all_tensors
 from .files import MappedFile, absolute, file_of, mapped_file, remember
 from .loading import is_fake, load
 from .saving import SaveOptions, save
@@ -83,7 +84,7 @@ def memmap_(
     """
     _refuse_unless_mapped(self, "map the tensors of")
     made = _saved(self, prefix, SaveOptions(copy_existing, existsok, num_threads))
-    return lock_(_become(self, made))
+    return lock_(become(self, made))
 
 
 def memmap_like(
@@ -124,7 +125,7 @@ def _saved(self: T, prefix: PathLike | None, options: SaveOptions) -> T:
         made = save(self, folder, options._replace(copy_existing=True, temporary=True))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    for leaf in made._leaves():
+    for leaf in all_tensors(made):
         remember(leaf, MappedFile("", 0, 0, True))
     return lock_(made)
 
@@ -168,7 +169,7 @@ def load_memmap(
     if found is not None and found.type not in ("cpu", "meta") and not non_blocking and not is_fake():
         torch.accelerator.synchronize(found)
     if out is not None:
-        made = _become(out, made)
+        made = become(out, made)
     if _all_shared(made, file_of):
         lock_(made)
     return made
@@ -221,7 +222,7 @@ def is_memmap(self: Stored) -> bool:
 
 def _all_shared(self: Stored, file: Callable[[Tensor], MappedFile | None]) -> bool:
     """True if writes to every tensor reach a file, the one that `file` finds."""
-    found = [file(leaf) for leaf in self._leaves()]
+    found = [file(leaf) for leaf in all_tensors(self)]
     return bool(found) and all(each is not None and each.shared for each in found)
 
 
@@ -255,13 +256,13 @@ def _refuse_unless_mapped(self: Stored, action: str) -> None:
         refuse_if_locked(self, action)
 
 
-def _become(self: T, other: T) -> T:
+def become(self: T, other: T) -> T:
     """Make an object and its nested objects equal to another in place. Locks stay as they are."""
     values = []
     for before, after in zip(self._field_values()[0], other._field_values()[0], strict=True):
         is_object = isinstance(after, Stored)
         if is_object and type(before) is type(after):
-            after = _become(before, after)
+            after = become(before, after)
         elif is_object and self._lock is not None:
             # It is new here, and was loaded without a lock.
             _share_lock(after, self._lock)

@@ -16,6 +16,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 import torch
 
+from ..torch_tools.packing import DTYPES, dtype_name
+
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 VERSION: Final = 2
@@ -32,14 +34,6 @@ TENSOR_SUFFIX: Final = ".memmap"
 
 _THEIR_TYPE: Final = "<class 'tensordict._td.TensorDict'>"
 _THEIR_VERSION: Final = 1
-
-_DTYPE_NAMES = (
-    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
-    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
-).split()
-
-DTYPES: Final[dict[str, torch.dtype]] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
-"""Dtypes whose elements are plain bytes, by name."""
 
 _LARGEST_FILE = 2**28
 _MOST_ELEMENTS = 2**62
@@ -314,11 +308,6 @@ def _mapping(value: Json | None, path: str, key: str) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise StorageError(f"{path}: {key}: expected a JSON object, got {str(value)[:80]}")
     return value
-
-
-def dtype_name(dtype: torch.dtype) -> str:
-    """`float32` for `torch.float32`."""
-    return str(dtype).removeprefix("torch.")
 
 
 def _shape(value: Json | None, path: str, key: str) -> tuple[int, ...]:

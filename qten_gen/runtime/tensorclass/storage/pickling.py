@@ -16,7 +16,6 @@ from typing import Any, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVa
 
 import torch
 from torch import Size, Tensor
-from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ..core.contents import beside_fields, contents, store_beside, tensor_and_nested, tensors_of
 from ..core.locks import lock
@@ -25,8 +24,8 @@ from ..core.stored import FROZEN, Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
+from ..torch_tools.packing import all_tensors, codes_to_send, decoded, dtype_name, each, is_plain
 from . import files, memory_map
-from .metadata import DTYPES, dtype_name
 
 T = TypeVar("T", bound=Stored)
 
@@ -46,7 +45,7 @@ class State(TypedDict):
     lock: NotRequired[bool]
     """Only where the object was locked."""
     raw: NotRequired[dict[str, object]]
-    """Fields with tensors as buffers: dtype, shape, strides where it is not contiguous, and memory."""
+    """Fields with the codes of tensors in the place of some or all tensors, see `torch_tools/packing.py`."""
 
 
 Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
@@ -78,22 +77,13 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     if operator.index(protocol) < 5 or own is not reduce:
         return self.__reduce__()
     reduced = reduce(self)
-    fields = reduced[2]["fields"]
-    raw: dict[str, object] = {}
-    seen: dict[int, object] = {}
-    for name in tensor_and_nested(self):
-        found = _each(fields[name], partial(_as_raw, seen))
-        if found is not fields[name]:
-            raw[name] = found
-            del fields[name]
-    if raw:
-        reduced[2]["raw"] = raw
+    _replace(reduced[2], tensor_and_nested(self), partial(_as_raw, {}))
     return reduced
 
 
 def _as_raw(seen: dict[int, object], value: object) -> object:
     """A tensor as its bytes, where it is nothing but its elements; the same for a tensor that was seen before."""
-    if type(value) is not Tensor or not _is_plain(value):
+    if type(value) is not Tensor or not is_plain(value):
         return value
     key = id(value)
     if key not in seen:
@@ -106,33 +96,8 @@ def _as_raw(seen: dict[int, object], value: object) -> object:
             else:
                 return value  # an expanded one
         buffer = PickleBuffer(files.memory_of(memory))
-        seen[key] = (dtype_name(value.dtype), tuple(value.shape), strides, buffer)
+        seen[key] = (dtype_name(value.dtype), tuple(value.shape), strides, buffer, 0)
     return seen[key]
-
-
-def _is_plain(tensor: Tensor) -> bool:
-    """True if a tensor is nothing but its elements: on the CPU, without history, hooks or attributes."""
-    return (
-        tensor.is_cpu
-        and not tensor.requires_grad
-        and tensor.layout is torch.strided
-        and not tensor.is_conj()
-        and not tensor.is_neg()
-        and not tensor.__dict__
-        and dtype_name(tensor.dtype) in DTYPES
-        and not is_functorch_wrapped_tensor(tensor)
-    )
-
-
-def _each(value: object, fn: Callable[[object], object]) -> object:
-    """`fn` of a value, or of those in a dict or list of tensors; the dict or list itself where nothing changes."""
-    if isinstance(value, (dict, list)):
-        items = list(value.items() if isinstance(value, dict) else enumerate(value))
-        found = {key: fn(item) for key, item in items}
-        if all(found[key] is item for key, item in items):
-            return value
-        return found if isinstance(value, dict) else [*found.values()]
-    return fn(value)
 
 
 def restore(self: Stored, state: State) -> None:
@@ -145,7 +110,7 @@ def restore(self: Stored, state: State) -> None:
     stored = state["fields"]
     seen: dict[int, Tensor] = {}
     for name, code in state.get("raw", {}).items():
-        stored[name] = _each(code, partial(_from_raw, seen))
+        stored[name] = each(code, partial(_from_raw, seen))
     batch_size = Size(state["batch_size"])
     for field in self._per_item:
         if isinstance(stored.get(field), list):
@@ -174,30 +139,37 @@ def restore(self: Stored, state: State) -> None:
 
 
 def _from_raw(seen: dict[int, Tensor], code: object) -> object:
-    """The tensor of its bytes; anything else as it is."""
+    """The tensor of a code, the same one for the same code; anything else as it is."""
     if not isinstance(code, tuple):
         return code
-    key = id(code)
-    if key not in seen:
-        name, shape, strides, buffer = code
-        view, dtype = memoryview(buffer), DTYPES[name]
-        # `torch.frombuffer` takes no empty buffer. Torch takes memory that may not be written to, and writes to it.
-        memory = bytearray(view) if view.readonly else buffer
-        flat = torch.frombuffer(memory, dtype=dtype) if view.nbytes else torch.empty(0, dtype=dtype, device="cpu")
-        seen[key] = torch.reshape(flat, shape) if strides is None else flat.as_strided(shape, strides)
-    return seen[key]
+    if id(code) not in seen:
+        seen[id(code)] = decoded(code)
+    return seen[id(code)]
 
 
 def reduce_for_processes(self: Stored) -> tuple[Any, ...]:
-    """How to send to another process: tensors in shared memory, as torch does; a memory map as its folder, a part copied."""
-    folder = memory_map.saved_path(self)
-    if folder is not None and all(_is_current(leaf) for leaf in self._leaves()):
+    """How to send to another process: tensors in shared memory, as torch does; a memory map as its folder, a part copied.
+
+    A worker of a DataLoader sends its small tensors in one storage.
+    """
+    # No name leads to the class of a Ragged.
+    folder = None if self.__structure__ else memory_map.saved_path(self)
+    if folder is not None and all(_is_current(leaf) for leaf in all_tensors(self)):
         return memory_map.load_memmap, (type(self), folder)
     reduced = reduce(self)
-    fields = reduced[2]["fields"]
-    for name in tensor_and_nested(self):
-        fields[name] = _each(fields[name], _off_file)
+    codes = codes_to_send(self)
+    _replace(reduced[2], tensor_and_nested(self), lambda value: codes.get(id(value)) or _sendable(value))
     return reduced
+
+
+def _replace(state: State, names: tuple[str, ...], fn: Callable[[object], object]) -> None:
+    """Put what `fn` makes of the tensors of some fields in their place."""
+    fields = state["fields"]
+    for name in names:
+        found = each(fields[name], fn)
+        if found is not fields[name]:
+            state.setdefault("raw", {})[name] = found
+            del fields[name]
 
 
 def _is_current(leaf: Tensor) -> bool:
@@ -205,7 +177,8 @@ def _is_current(leaf: Tensor) -> bool:
     return file is not None and (files.is_current(file) or not leaf.numel())
 
 
-def _off_file(value: object) -> object:
-    """A copy of a tensor in a file, which torch would move out of it to share it; any other value as it is."""
-    is_mapped = type(value) is Tensor and value.layout is torch.strided and files.file_of(value) is not None
-    return cast(Tensor, value).clone() if is_mapped else value
+def _sendable(value: object) -> object:
+    """A copy of a tensor that torch would move out of its file, or send without its conjugate bit; any other value as it is."""
+    if type(value) is not Tensor or value.layout is not torch.strided:
+        return value
+    return value.clone() if files.file_of(value) is not None else value.resolve_conj().resolve_neg()

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ..core.construction import as_device
 from ..core.stored import Stored
+from ..torch_tools.packing import dtype_name
 from . import files
 from . import metadata as schema
 from .loading import Source, fill
@@ -62,7 +63,7 @@ def save_safetensors(self: Stored, path: PathLike) -> None:
     end = 0
     for _, entry, _ in placed:
         start, end = end, end + entry.size
-        dtype = _DTYPES.get(schema.dtype_name(entry.dtype))
+        dtype = _DTYPES.get(dtype_name(entry.dtype))
         if dtype is None:
             raise TypeError(f"{type(self).__name__}.save_safetensors: the format has no {entry.dtype}")
         header[names[id(entry)]] = {"dtype": dtype, "shape": entry.shape, "data_offsets": [start, end]}

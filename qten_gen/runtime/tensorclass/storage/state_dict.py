@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -22,9 +22,10 @@ from ..core.error_text import abridged, label
 from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
-from ..fields.as_declared import as_declared
+from ..fields.as_declared import fit_saved
 from ..fields.static import equal
 from .json_values import decode, encode
+from .memory_map import become
 
 T = TypeVar("T", bound=Stored)
 D = TypeVar("D", bound="dict[str, Any]")
@@ -34,6 +35,8 @@ NestedState: TypeAlias = OrderedDict[str, "Tensor | NestedState"]
 
 Level: TypeAlias = dict[str, Any]
 """The entry of `_metadata` for one object."""
+
+_ADVICE = "pass assign=True to take over the tensors themselves"
 
 
 @overload
@@ -154,19 +157,16 @@ def load_state_dict(
     """
     refuse_if_frozen(self, "load a state dict into")
     copies: list[tuple[Tensor, Tensor]] = []
-    changes: list[_Change] = []
+    made = self
     if assign or not _fits(self, state_dict, copies):
-        plan = _Plan(assign)
-        plan.take_apart(state_dict, "")
-        plan.add(self, "", Size())
-        plan.refuse(self, strict)
-        copies, changes = plan.copies, plan.changes
+        load = _Load(state_dict, assign)
+        made = load.merged(self, "")
+        load.refuse(self, strict)
+        copies = load.copies
     with torch.no_grad():
         for target, source in copies:
             target.copy_(source)
-    for change in changes:
-        change.carry_out()
-    return self
+    return self if made is self else become(self, made)
 
 
 def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
@@ -193,131 +193,101 @@ def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Ten
     return is_same and level.get("batch_size") == self._batch_size and level.get("names") == self._names
 
 
-class _Change(NamedTuple):
-    """The new content of an object where more changes than the elements of its tensors."""
-
-    owner: Stored
-    values: dict[str, object]
-    batch_size: Size
-    names: tuple[str | None, ...] | None
-
-    def check(self) -> None:
-        """Refuse what cannot be carried out. Before anything is written: an error leaves the object as it was."""
-        refuse_if_locked(self.owner, "change the fields of")
-        if self.owner._shapes:
-            refuse_contents(self.owner, self.batch_size, self.values)
-
-    def carry_out(self) -> None:
-        owner = self.owner
-        carried = [self.values[name] for name in tensor_and_nested(owner)]
-        moved = [
-            value.to(owner._device) if owner._device is not None and isinstance(value, Tensor) else value
-            for value in carried
-        ]
-        owner._assign(moved, [self.values[name] for name in owner._static], self.batch_size, owner._device)
-        owner._names = self.names
-
-
-class _Plan:
-    """A state dict taken apart, the plan of its load, and the mistakes in it.
+class _Load:
+    """A state dict taken apart, what becomes of an object by it, and the mistakes in it.
 
     Attributes:
         given: The values of the state dict, by names with dots.
         levels: The metadata of the state dict, by the names of the objects.
         copies: Tensors of the object, and what is copied into them.
-        changes: What else changes, by object.
+        changed: The objects of which more changes than the elements of tensors.
     """
 
-    def __init__(self, assign: bool) -> None:
+    def __init__(self, state: Mapping[str, Any], assign: bool) -> None:
         self.assign = assign
         self.given: dict[str, Any] = {}
         self.levels: dict[str, Level] = {}
         self.copies: list[tuple[Tensor, Tensor]] = []
-        self.changes: list[_Change] = []
+        self.changed: list[Stored] = []
         self.used: set[str] = set()
         self.missing: list[str] = []
         self.wrong: list[str] = []
+        self._take_apart(state, "")
 
-    def take_apart(self, state: Mapping[str, Any], prefix: str) -> None:
-        """Note the values and the metadata of a state dict, and of those in it."""
+    def _take_apart(self, state: Mapping[str, Any], prefix: str) -> None:
         for name, level in (getattr(state, "_metadata", None) or {}).items():
             self.levels[(prefix + name).removesuffix(".")] = level
         for name, value in state.items():
             key = prefix + dotless(name) if prefix else name
             if isinstance(value, Mapping):
-                self.take_apart(value, f"{key}.")
+                self._take_apart(value, f"{key}.")
             else:
                 self.given[key] = value
 
-    def add(self, owner: Stored, prefix: str, outer: Size) -> None:
-        """Plan what an object and its nested objects get."""
+    def merged(self, owner: T, prefix: str) -> T:
+        """What an object becomes: another one where more changes than the elements of its tensors."""
         level = self.levels.get(prefix.removesuffix("."), {})
-        size = Size(level.get("batch_size", owner._batch_size))
-        if size[: len(outer)] != outer:
-            self.wrong.append(f"{prefix[:-1]}: expected a batch size that starts with {list(outer)}, got {list(size)}")
-        if size != owner._batch_size and not self.assign:
-            advice = "pass assign=True to take over the tensors themselves"
-            where = f"{prefix[:-1]}: " if prefix else ""
-            self.wrong.append(f"{where}expected batch size {list(owner._batch_size)}, got {list(size)}; {advice}")
-        values: dict[str, Any] = contents(owner)
-        codes = level.get("static", {})
-        found = dict(values)
-        for name, value in values.items():
-            if isinstance(value, Stored) and name in owner._nested:
-                self.add(value, f"{prefix}{name}.", Size() if name in owner._unbatched else size)
-            elif name in owner.__structure__ and not self.assign and prefix + name in self.given:
-                # Nothing is copied into lengths, which objects share.
-                self.used.add(prefix + name)
-                if self.given[prefix + name].tolist() != value.tolist():
-                    advice = "pass assign=True to take over the tensors themselves"
-                    self.wrong.append(f"{label(owner, name)}: expected items of the same lengths; {advice}")
-            elif name not in owner._static:
-                inside = None if name in owner._unbatched else size
-                found[name] = self._value(value, prefix + name, label(owner, name), inside)
-            elif name in codes:
-                try:
-                    found[name] = _static(owner, name, value, codes[name], size)
-                except (TypeError, ValueError) as error:
-                    self.wrong.append(str(error))
+        size, codes, values = Size(level.get("batch_size", owner._batch_size)), level.get("static", {}), contents(owner)
         names = owner._names if size == owner._batch_size else None
         if "names" in level:
             names = dimension_names.names(owner, level["names"], size)
-        same = all(found[name] is value for name, value in values.items())
-        if not same or size != owner._batch_size or names != owner._names:
-            self.changes.append(_Change(owner, found, size, names))
+        found: dict[str, object] = {}
+        try:
+            if size != owner._batch_size and not self.assign:
+                where = f"{prefix[:-1]}: " if prefix else ""
+                raise ValueError(f"{where}expected batch size {list(owner._batch_size)}, got {list(size)}; {_ADVICE}")
+            for name, value in values.items():
+                if isinstance(value, Stored) and name in owner._nested:
+                    found[name] = self.merged(value, f"{prefix}{name}.")
+                elif name in owner._static:
+                    found[name] = decode(codes[name], label(owner, name)) if name in codes else value
+                else:
+                    found[name] = self._tensors(owner, name, value, prefix + name)
+            if not self.wrong:
+                fit_saved(owner, found, size, owner._device)
+                if owner._shapes:
+                    refuse_contents(owner, size, found)
+        except (TypeError, ValueError) as error:
+            self.wrong.append(str(error))
+            return owner
+        for name in owner._static:
+            if type(found[name]) is type(values[name]) and equal(found[name], values[name]):
+                found[name] = values[name]
+        if names == owner._names and size == owner._batch_size and all(found[name] is values[name] for name in values):
+            return owner
+        self.changed.append(owner)
+        made = object.__new__(type(owner))
+        carried = [found[name] for name in tensor_and_nested(owner)]
+        made._assign(carried, [found[name] for name in owner._static], size, owner._device)
+        made._names = names
+        return made
 
-    def _value(self, value: object, key: str, where: str, size: Size | None) -> object:
-        """The value of a field afterwards: its own, into which something is copied, or another."""
-        if isinstance(value, Tensor):
-            return self._tensor(value, key, where, size)
-        if not isinstance(value, (dict, list)):
-            return value
-        items = list(value.items() if isinstance(value, dict) else enumerate(value))
-        found = {at: self._value(item, f"{key}.{dotless(str(at))}", where, size) for at, item in items}
-        if all(found[at] is item for at, item in items):
-            return value
-        return found if isinstance(value, dict) else [*found.values()]
-
-    def _tensor(self, own: Tensor, key: str, where: str, size: Size | None) -> Tensor:
-        """The tensor that a field has afterwards: its own, into which something is copied, or the given one."""
+    def _tensors(self, owner: Stored, name: str, own: object, key: str) -> object:
+        """The tensors of a field afterwards: its own, into which those of the state dict are copied, or these themselves."""
+        if isinstance(own, (dict, list)):
+            items = list(own.items() if isinstance(own, dict) else enumerate(own))
+            found = {at: self._tensors(owner, name, item, f"{key}.{dotless(str(at))}") for at, item in items}
+            if all(found[at] is item for at, item in items):
+                return own
+            return found if isinstance(own, dict) else [*found.values()]
+        if not isinstance(own, Tensor):
+            return own
         if key not in self.given:
             self.missing.append(key)
-            if size is not None and own.shape[: len(size)] != size:
-                self.wrong.append(f"{where}: expected a tensor for {key!r} of the batch size {list(size)}, got nothing")
             return own
         self.used.add(key)
-        loaded = self.given[key]
+        loaded, where = self.given[key], label(owner, name)
         if not isinstance(loaded, Tensor):
             self.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
-        elif self.assign and size is not None and loaded.shape[: len(size)] != size:
-            starts = f"expected a shape that starts with {list(size)} for {key!r}, got {list(loaded.shape)}"
-            self.wrong.append(f"{where}: {starts}")
         elif self.assign:
             return loaded
         elif loaded.shape != own.shape:
             self.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
-        else:
+        elif name not in owner.__structure__:
             self.copies.append((own, loaded))
+        elif loaded.tolist() != own.tolist():
+            # Nothing is copied into lengths, which objects share.
+            self.wrong.append(f"{where}: expected items of the same lengths; {_ADVICE}")
         return own
 
     def refuse(self, owner: Stored, strict: bool) -> None:
@@ -330,17 +300,5 @@ class _Plan:
         if self.wrong:
             lines = "\n".join(f"    {line}" for line in self.wrong)
             raise RuntimeError(f"{type(owner).__name__}.load_state_dict:\n{lines}")
-        for change in self.changes:
-            change.check()
-
-
-def _static(owner: Stored, name: str, value: object, code: Any, batch_size: Size) -> object:
-    """The static value that the metadata has for a field; the field's own where that equals it.
-
-    Raises:
-        TypeError, ValueError: it is not one that the constructor would take.
-    """
-    declared = next(one for one in type(owner)._declared_as.fields if one.name == name)
-    found = decode(code, label(owner, name))
-    found = as_declared(owner, declared, found, batch_size, None)
-    return value if type(found) is type(value) and equal(found, value) else found
+        for changed in self.changed:
+            refuse_if_locked(changed, "change the fields of")

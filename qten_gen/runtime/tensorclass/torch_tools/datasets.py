@@ -11,6 +11,7 @@ from torch.utils.data._utils.collate import collate_tensor_fn
 
 from ..core.stored import Stored
 from ..methods.joining import stack
+from .packing import LARGEST
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,13 +37,18 @@ def items_at(self: _Items[T_co], indices: Sequence[int]) -> T_co:
 
 
 def collate(items: list[T] | T) -> T:
-    """One batch of the items of a dataset; what is collated already stays as it is. The default collate function calls it."""
+    """One batch of the items of a dataset; what is collated already stays as it is. The default collate function calls it.
+
+    A worker stacks large tensors in the memory that it shares with the main process, which saves copying them there. Small ones
+    are packed when the batch is sent.
+    """
     if not isinstance(items, (list, tuple)):
         return items
     return stack(items) if get_worker_info() is None else stack(items, fn=_stack_shared)
 
 
 def _stack_shared(tensors: list[Tensor]) -> Tensor:
-    """Stack the tensors of items in the memory that a worker shares with the main process, which saves copying them there."""
+    if len(tensors) * tensors[0].numel() * tensors[0].itemsize <= LARGEST:
+        return torch.stack(tensors)
     stacked: Tensor = collate_tensor_fn(tensors)
     return stacked

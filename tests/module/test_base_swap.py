@@ -28,23 +28,6 @@ def shape(made: Shape) -> Shape:
 
 
 @shape
-def names_in_strings(base: type[Any]) -> type[Any]:
-    class Net(base):  # type: ignore[misc] # either of two
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("mask", torch.ones(2))
-            self.register_parameter("weight", nn.Parameter(torch.randn(2)))
-            self.register_parameter("bias", None)
-            self.add_module("inner", nn.Linear(2, 2))
-            setattr(self, "outer", nn.Linear(2, 2))  # noqa: B010 # what is tested
-
-        def forward(self, x: Tensor) -> Any:
-            return self.outer(self.inner(x * self.mask * self.weight))
-
-    return Net
-
-
-@shape
 def a_configuration_and_a_device_of_its_own(base: type[Any]) -> type[Any]:
     class Net(base):  # type: ignore[misc] # either of two
         def __init__(self) -> None:
@@ -196,12 +179,6 @@ def test_names_that_gave_way_survive_a_pickle() -> None:
     again = pickle.loads(pickle.dumps(module))
     x = torch.randn(3, 2)
     assert torch.equal(again(x), module(x))
-
-
-def test_names_that_gave_way_are_compiled() -> None:
-    module = Named()
-    x = torch.randn(3, 2)
-    assert torch.equal(torch.compile(module, backend="eager", fullgraph=True)(x), module(x))
 
 
 class Placed(Module):

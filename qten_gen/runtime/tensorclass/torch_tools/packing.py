@@ -1,0 +1,224 @@
+"""Small tensors in one storage, so that a batch crosses to another process by one descriptor and not by one for each field.
+
+"Packed" is a fact of memory and no state of an object: its tensors are views of one storage. What is copied are the ranges of
+bytes that tensors lie in, so that strides, and which tensors share memory, stay as they are.
+
+What a worker of a DataLoader sends is packed while it is pickled, all objects of a message together.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from multiprocessing.reduction import ForkingPickler
+from operator import itemgetter
+from typing import Any, Final, TypeAlias, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.utils.data import get_worker_info
+
+from ..core.contents import tensors_of
+from ..core.stored import Stored
+
+T = TypeVar("T", bound=Stored)
+
+Code: TypeAlias = tuple[str, tuple[int, ...], tuple[int, ...] | None, Any, int]
+"""A tensor as a part of memory: dtype, shape, strides where it is not contiguous, a tensor of bytes or other memory, and
+the first element there."""
+
+_DTYPE_NAMES = (
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
+    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+).split()
+
+DTYPES: Final[dict[str, torch.dtype]] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
+"""Dtypes whose elements are plain bytes, by name."""
+
+LARGEST: Final = 2**18
+"""Bytes of the largest tensor that is packed: of larger ones the copy costs more than a descriptor, and one that is kept would
+keep the others in memory."""
+
+_ALIGNED = 64
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`float32` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def is_plain(tensor: Tensor) -> bool:
+    """True if a tensor is nothing but its elements: on the CPU, without history, hooks or attributes."""
+    return (
+        tensor.is_cpu
+        and not tensor.requires_grad
+        and tensor.layout is torch.strided
+        and not tensor.is_conj()
+        and not tensor.is_neg()
+        and not tensor.__dict__
+        and dtype_name(tensor.dtype) in DTYPES
+        and not is_functorch_wrapped_tensor(tensor)
+    )
+
+
+def each(value: object, fn: Callable[[object], object]) -> object:
+    """`fn` of a value, or of those in a dict or list of tensors; the dict or list itself where nothing changes."""
+    if isinstance(value, (dict, list)):
+        items = list(value.items() if isinstance(value, dict) else enumerate(value))
+        found = {key: fn(item) for key, item in items}
+        if all(found[key] is item for key, item in items):
+            return value
+        return found if isinstance(value, dict) else [*found.values()]
+    return fn(value)
+
+
+def coded(tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False) -> dict[int, Code]:
+    """The small tensors among some, copied into one storage, by their ids.
+
+    Args:
+        shared: Whether other processes can map the storage.
+        all_of_them: Whether tensors in shared memory are copied too.
+    """
+    by_storage: dict[int, list[tuple[int, int, Tensor]]] = {}
+    for tensor in tensors:
+        if type(tensor) is Tensor and is_plain(tensor) and (all_of_them or not tensor.is_shared()):  # type: ignore[no-untyped-call] # torch gives it no types
+            size, first = tensor.itemsize, int(tensor.storage_offset()) * tensor.itemsize
+            last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
+            end = first + last * size if tensor.numel() else first
+            by_storage.setdefault(tensor.untyped_storage()._cdata, []).append((first, end, tensor))
+    ranges: list[tuple[int, int, list[Tensor]]] = []
+    for found in by_storage.values():
+        start, end, inside = 0, 0, list[Tensor]()
+        for first, last, tensor in sorted(found, key=itemgetter(0, 1)):
+            if inside and first >= end:
+                ranges.append((start, end, inside))
+                inside = []
+            if not inside:
+                # A multiple of the size of every element.
+                start, end = first // 16 * 16, last
+            inside.append(tensor)
+            end = max(end, last)
+        ranges.append((start, end, inside))
+    small = [(start, end, inside) for start, end, inside in ranges if end - start <= LARGEST]
+    flat = _room(sum(_slot(end - start) for start, end, _ in small), shared)
+    codes: dict[int, Code] = {}
+    at = 0
+    for start, end, inside in small:
+        source = torch.empty(0, dtype=torch.uint8).set_(inside[0].untyped_storage(), start, (end - start,), (1,))
+        flat[at : at + end - start].copy_(source)
+        for tensor in inside:
+            place = (at - start) // tensor.itemsize + int(tensor.storage_offset())
+            codes[id(tensor)] = dtype_name(tensor.dtype), tuple(tensor.shape), tensor.stride(), flat, place
+        at += _slot(end - start)
+    return codes
+
+
+def _slot(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+def _room(size: int, shared: bool) -> Tensor:
+    """Bytes of memory, which other processes can map where they are `shared`."""
+    flat = torch.empty(0 if shared else size, dtype=torch.uint8, device="cpu")
+    if shared and size:
+        flat.set_(torch.UntypedStorage._new_shared(size, device="cpu"), 0, (size,), (1,))  # type: ignore[no-untyped-call] # as above
+    return flat
+
+
+def decoded(code: Code) -> Tensor:
+    """The tensor of a code."""
+    name, shape, strides, memory, place = code
+    dtype = DTYPES[name]
+    if isinstance(memory, Tensor):
+        made = torch.empty(0, dtype=dtype, device="cpu")
+        return made.set_(memory.untyped_storage(), place, shape, cast("tuple[int, ...]", strides))
+    view = memoryview(memory)
+    # `torch.frombuffer` takes no empty buffer. Torch takes memory that may not be written to, and writes to it.
+    found = bytearray(view) if view.readonly else memory
+    flat = torch.frombuffer(found, dtype=dtype) if view.nbytes else torch.empty(0, dtype=dtype, device="cpu")
+    return torch.reshape(flat, shape) if strides is None else flat.as_strided(shape, strides)
+
+
+def pack(self: T, *, shared: bool = False) -> T:
+    """An object whose small tensors, of up to 256 KiB each, are copies in one storage; the larger ones are those of this object.
+
+    So a `torch.multiprocessing` queue sends one descriptor for all of them. A worker of a DataLoader packs what it returns.
+
+    >>> packed = Batch(torch.arange(2), torch.ones(2), batch_size=2).pack()
+    >>> packed.tokens.untyped_storage().data_ptr() == packed.mask.untyped_storage().data_ptr()
+    True
+
+    Strides, and which fields share memory, stay as they are. Tensors that require gradients, and those that are not in main
+    memory, are not copied.
+
+    Args:
+        shared: Whether the storage is one that processes share: sending it copies nothing, and each sees the writes of the other.
+    """
+    codes = coded(all_tensors(self), shared=shared, all_of_them=True)
+    made = {key: decoded(code) for key, code in codes.items()}
+    return with_tensors(self, lambda tensor: made.get(id(tensor), tensor), self._device)
+
+
+def all_tensors(self: Stored) -> list[Tensor]:
+    """Every tensor of an object, also those that are no values: the lengths of ragged fields."""
+    found: list[Tensor] = []
+    for value in self._field_values()[0]:
+        for item in [] if value is None else tensors_of(value):
+            found += all_tensors(item) if isinstance(item, Stored) else [item]
+    return found
+
+
+def with_tensors(self: T, fn: Callable[[Tensor], Tensor], device: torch.device | None) -> T:
+    """The same object around what `fn` makes of its tensors, in the order of `all_tensors`."""
+
+    def other(value: object) -> object:
+        if isinstance(value, Stored):
+            return with_tensors(value, fn, device)
+        return value if value is None else fn(cast(Tensor, value))
+
+    values, static = self._field_values()
+    made = object.__new__(type(self))
+    made._assign([each(value, other) for value in values], static, self._batch_size, device)
+    made._names = self._names
+    return made
+
+
+_MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code]] = WeakKeyDictionary()
+"""The packed tensors of each message that is being pickled, by the buffer that it is written to."""
+
+
+def codes_to_send(self: Stored) -> Mapping[int, Code]:
+    """The small tensors of an object in a worker of a DataLoader, in the storage that holds those of the whole message.
+
+    A pickler calls for one object after the other. The function that called the pickler knows all.
+    """
+    if get_worker_info() is None:
+        return {}
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code is not _DUMPS:
+        frame = frame.f_back
+    if frame is None:
+        return coded(all_tensors(self), shared=True)
+    names = frame.f_locals
+    if names["buf"] not in _MESSAGES:
+        leaves = [leaf for found in _objects(names["obj"]) for leaf in all_tensors(found)]
+        _MESSAGES[names["buf"]] = coded(leaves, shared=True)
+    return _MESSAGES[names["buf"]]
+
+
+_DUMPS: Final = ForkingPickler.dumps.__func__.__code__  # type: ignore[attr-defined] # a class method
+
+
+def _objects(value: object) -> Iterator[Stored]:
+    """The objects in a message of lists, tuples and dicts."""
+    if isinstance(value, Stored):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _objects(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _objects(item)
