@@ -18,7 +18,7 @@ ROOMS = {
     "emit|report|building": 3_100,
     "runtime/declaring": 3_420,
     "runtime/module": 3_450,
-    "runtime/qten_style|runtime": 2_030,
+    "runtime/qten_style|runtime": 2_040,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_740,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_140,
