@@ -49,7 +49,7 @@ tensor([[1.5000, 2.0000],
 torch.Size([1, 1])
 >>> lifted(torch.max)(batch, 1).indices.price
 tensor([1, 1])
->>> (batch > 0).all()
+>>> (batch >= 0).all()
 True
 """,
     "Along a batch dimension": """\

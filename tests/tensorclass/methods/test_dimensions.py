@@ -35,19 +35,6 @@ MOVING: dict[str, Call] = {
 }
 """What puts items in other places, and loses none."""
 
-COMPUTING: dict[str, Call] = {
-    "sum": lambda value, dim, _: torch.sum(value, dim),
-    "sum of several": lambda value, dim, _: torch.sum(value, (dim,)),
-    "mean": lambda value, dim, _: torch.mean(value, dim, keepdim=True),
-    "amax": lambda value, dim, _: torch.amax(value, dim),
-    "all": lambda value, dim, _: value.all(dim),
-    "max": lambda value, dim, _: torch.max(value, dim)[0],
-    "cumsum": lambda value, dim, _: torch.cumsum(value, dim),
-    "logsumexp": lambda value, dim, _: torch.logsumexp(value, dim),
-    "softmax": lambda value, dim, _: torch.softmax(value, dim),
-}
-"""What needs the dimension in every field."""
-
 NUMBERS = st.integers(-4, 3)
 
 
@@ -79,15 +66,6 @@ def test_what_moves_items_takes_the_dimensions_of_a_tensor(
     name: str, size: tuple[int, ...], dim: int, other: int
 ) -> None:
     compare(MOVING[name], size, dim, other)
-
-
-@pytest.mark.parametrize("name", COMPUTING)
-@settings(max_examples=40, deadline=None)
-@given(size=st.sampled_from([(1,), (3,), (2, 1), (1, 2, 3)]), dim=NUMBERS)
-def test_what_computes_along_a_dimension_takes_the_dimensions_of_a_tensor(
-    name: str, size: tuple[int, ...], dim: int
-) -> None:
-    compare(COMPUTING[name], size, dim, 0)
 
 
 def test_names_are_kept_where_nothing_is_squeezed() -> None:

@@ -69,25 +69,10 @@ def test_an_index_of_many_positions_that_leads_out_of_the_batch_is_refused(posit
         rows(7)[index]
 
 
-def test_gradients_flow_back_through_an_index_of_many_positions() -> None:
-    value = rows(7)
-    value.requires_grad_()
-    index = torch.arange(MANY) % 5
-    found = torch.autograd.grad(value[index].line.square().sum(), value.line)
-    expected = torch.autograd.grad(value.line[index].square().sum(), value.line)
-    torch.testing.assert_close(found, expected)
-
-
 def test_an_index_of_many_positions_works_inside_vmap() -> None:
     value, indexes = rows(7), (torch.arange(2 * MANY) % 7).view(2, MANY)
     found = torch.vmap(lambda index: value[index].line)(indexes)
     assert torch.equal(found, value.line[indexes])
-
-
-def test_an_index_of_many_positions_is_compiled_without_a_break() -> None:
-    value, index = rows(7), torch.arange(MANY) % 7
-    compiled = torch.compile(lambda item, index: item[index], fullgraph=True, backend="eager")
-    assert_applied(compiled(value, index), value, lambda tensor: tensor[index], index.shape)
 
 
 @pytest.mark.parametrize("wrap", [lambda item: item, lambda item: Outer(item.line, item, batch_size=3)])
@@ -120,27 +105,6 @@ def test_a_function_that_breaks_the_batch_of_one_of_two_fields_alike_is_refused(
     shapes = iter([(3, 2), (2, 3)])
     with pytest.raises(ValueError, match=r"Twins.right: expected a shape that starts with \[3\], got \[2, 3\]"):
         value.apply(lambda tensor: tensor.reshape(next(shapes)))
-
-
-def gathered(tensor: Tensor, index: Tensor) -> Tensor:
-    """What `gather(1, index)` is for one tensor with two batch dimensions."""
-    beyond = tensor.shape[2:]
-    return torch.gather(tensor, 1, index.reshape(*index.shape, *(1,) * len(beyond)).expand(*index.shape, *beyond))
-
-
-@pytest.mark.parametrize("shapes", [((5,), (5,)), ((5,), (6,)), ((), (5,)), ((5,), (5, 1))], ids=str)
-def test_fields_of_one_shape_or_of_several_are_gathered(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-    value = Twins(*[torch.rand(2, 4, *own) for own in shapes], batch_size=(2, 4))
-    index = torch.tensor([[3, 0, 3], [1, 2, 1]])
-    assert_applied(value.gather(1, index), value, lambda tensor: gathered(tensor, index), (2, 3))
-
-
-def test_fields_of_one_shape_are_gathered_inside_vmap() -> None:
-    value = Twins(torch.rand(3, 2, 4, 5), torch.rand(3, 2, 4, 5), batch_size=(3, 2, 4))
-    index = torch.randint(4, (3, 2, 3))
-    result = torch.vmap(lambda one, at: one.gather(1, at))(value, index)
-    each = [gathered(one, at) for one, at in zip(value.left, index, strict=True)]
-    assert torch.equal(result.left, torch.stack(each))
 
 
 def test_a_tree_of_children_that_share_fewer_dimensions_has_fewer_batch_dimensions() -> None:

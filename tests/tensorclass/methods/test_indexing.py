@@ -1,110 +1,17 @@
-"""Indexing and assignment along the batch dimensions: what torch does to each tensor, and nothing beyond the batch."""
+"""Indexing and assignment along the batch dimensions. `operations/model/index_steps.py` tries random indexes."""
 
 from __future__ import annotations
 
-from types import EllipsisType
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from qten_gen import TensorClass
 
-from ..declared import assert_applied, batch, flat, point, tensors
-
-Item = bool | int | slice | EllipsisType | Tensor | list[int] | list[bool] | range | None
-
-
-def parts(size: int) -> st.SearchStrategy[Item]:
-    """Indexes of one batch dimension."""
-    positions = st.integers(-size, size - 1) if size else st.nothing()
-    return st.one_of(
-        positions,
-        st.slices(size).filter(lambda found: found.step is None or found.step > 0),
-        st.lists(positions, min_size=2, max_size=2),
-        st.lists(positions, max_size=3).map(lambda found: torch.tensor(found, dtype=torch.long)),
-        st.lists(st.booleans(), min_size=size, max_size=size).map(lambda found: torch.tensor(found, dtype=torch.bool)),
-        positions.map(torch.tensor),
-    )
-
-
-MASKS_WITHOUT_DIMENSIONS: tuple[Item, ...] = (True, False, torch.tensor(True))
-
-
-@st.composite
-def indexes(draw: st.DrawFn, size: tuple[int, ...]) -> tuple[Item, ...]:
-    """Indexes of some of the batch dimensions, with an ellipsis and None in between."""
-    used = draw(st.integers(0, len(size)))
-    behind = draw(st.integers(0, used)) if used < len(size) or draw(st.booleans()) else None
-    front = used if behind is None else used - behind
-    chosen: list[Item] = [draw(parts(length)) for length in size[:front]]
-    if behind is not None:
-        chosen.append(...)
-        chosen += [draw(parts(length)) for length in size[len(size) - behind :]] if behind else []
-    for _ in range(draw(st.integers(0, 2))):
-        chosen.insert(draw(st.integers(0, len(chosen))), None)
-    for item in draw(st.lists(st.sampled_from(MASKS_WITHOUT_DIMENSIONS), max_size=2)) if draw(st.booleans()) else ():
-        chosen.insert(draw(st.integers(0, len(chosen))), item)
-    lists = [
-        item
-        for item in chosen
-        if isinstance(item, (Tensor, list)) and not (isinstance(item, Tensor) and item.dim() == 0)
-    ]
-    if len(lists) > 1:  # several have to broadcast to one shape
-        chosen = [torch.tensor([0, -1]) if any(item is found for found in lists) else item for item in chosen]
-    return tuple(chosen)
-
-
-def is_without_dimensions(item: Item) -> bool:
-    """Whether a part of an index is a mask that covers no dimension."""
-    is_mask = isinstance(item, Tensor) and item.dtype is torch.bool and item.dim() == 0
-    return isinstance(item, bool) or is_mask
-
-
-def on_tensor(index: tuple[Item, ...], dims: int) -> tuple[Any, ...]:
-    """The index for a tensor of more dimensions: an ellipsis covers batch dimensions only."""
-    used = sum(item is not None and item is not ... and not is_without_dimensions(item) for item in index)
-    found: list[Any] = []
-    for item in index:
-        found += [slice(None)] * (dims - used) if item is ... else [item]
-    return tuple(found)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.data())
-def test_an_index_selects_from_every_tensor_what_torch_selects(data: st.DataObject) -> None:
-    size = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
-    index = data.draw(indexes(size))
-    value = batch(*size)
-    plain = on_tensor(index, len(size))
-    try:
-        expected = torch.empty(size)[plain].shape
-    except IndexError:  # False and several positions do not broadcast
-        with pytest.raises(IndexError):
-            value[index]
-        return
-    assert_applied(value[index], value, lambda tensor: tensor[plain], tuple(expected))
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.data())
-def test_an_assignment_writes_to_every_tensor_what_torch_writes(data: st.DataObject) -> None:
-    size = tuple(data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)))
-    index = data.draw(indexes(size))
-    value = batch(*size)
-    try:
-        written = value[index].clone()
-    except IndexError:
-        return
-    expected = value.clone()
-    for path, tensor in tensors(expected).items():
-        tensor[on_tensor(index, len(size))] = tensors(written)[path]
-    value[index] = written
-    assert_applied(value, expected, lambda tensor: tensor)
+from ..declared import assert_applied, batch, flat, point
 
 
 def test_an_array_selects_like_a_tensor() -> None:

@@ -85,6 +85,19 @@ def test_pop_takes_the_value_out_of_an_optional_field() -> None:
         value.lock_().pop("other")
 
 
+def test_deleting_an_optional_field_makes_it_none() -> None:
+    value = batch(4)
+    del value.mask
+    assert value.mask is None
+    for name in ("tokens", "point", "source"):
+        with pytest.raises(
+            AttributeError, match=rf"^Batch\.{name} cannot be deleted: every object has the fields of its"
+        ):
+            delattr(value, name)
+    with pytest.raises(RuntimeError, match=r"cannot assign to Batch\.other: it is locked"):
+        del value.lock_().other
+
+
 def test_update_takes_tuples_and_objects_of_the_class() -> None:
     value, other, weight = batch(4), batch(4), torch.ones(4)
     value.update({("point", "weight"): weight, "source": "new"})

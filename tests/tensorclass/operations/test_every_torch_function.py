@@ -79,39 +79,6 @@ TWO = [
     and len(ROWS[operation.name].arguments) == 1
     and ROWS[operation.name].arguments[0] is OTHER
 ]
-WHOLE_SECOND = ("ldexp", "__lshift__", "__rshift__", "bitwise_left_shift", "bitwise_right_shift")
-
-
-def functions_of(operation: Operation) -> Iterator[Callable[..., Any]]:
-    """The method, and the functions of torch that take two operands as they come."""
-    yield operation.method
-    if operation.handler is not None and not operation.name.startswith("__"):
-        yield operation.handler
-
-
-@pytest.mark.parametrize("operation", TWO, ids=[operation.name for operation in TWO])
-def test_an_operation_with_two_operands_takes_numbers_and_tensors_over_the_batch(operation: Operation) -> None:
-    """What torch refuses a number for is what it does with a tensor of that number."""
-    row = ROWS[operation.name]
-    whole = row.whole or operation.name in WHOLE_SECOND
-    value = integers() if row.whole else example()
-    number = 2 if whole else 0.25
-    grid = torch.arange(1, 7).reshape(SIZE) if whole else torch.arange(1, 7).reshape(SIZE) / 8
-    for function in functions_of(operation):
-        numbers = [] if function is not operation.method or not operation.is_method else [number]
-        cases: list[tuple[Any, Callable[[Tensor], Tensor]]] = [
-            *[(one, lambda tensor: torch.full_like(tensor, number)) for one in numbers],
-            (torch.tensor(number), lambda tensor: torch.full_like(tensor, number)),
-            (grid, lambda tensor: over(grid, tensor).expand_as(tensor)),
-            (grid[0], lambda tensor: over(grid, tensor)[:1].expand_as(tensor)),
-        ]
-        for other, spread in cases:
-            got = function(value, other, **row.options)
-            for path, tensor in tensors(value).items():
-                wanted = row.expected(tensor, spread(tensor))
-                torch.testing.assert_close(tensors(got)[path], wanted, equal_nan=True)
-
-
 LEFT = [
     (operation, function)
     for operation in TWO

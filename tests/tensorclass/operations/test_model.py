@@ -7,6 +7,7 @@ installed, apart from what differs on purpose: `model.libraries` lists that.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,12 +24,14 @@ from qten_gen.runtime.tensorclass.operations.table import OPERATIONS
 
 from .model import index_steps, object_steps, pointwise_steps, shape_steps
 from .model.contents import contents
-from .model.declarations import Declaration, declarations, peer_declarations
+from .model.declarations import Declaration, declarations, peer_declarations, ragged_declarations
 from .model.libraries import Compiled, Library, OnAnotherDevice, Tensordict, assert_equal, assert_same
-from .model.plain import Plain, valued
+from .model.plain import IsRagged, Plain, valued
 from .model.steps import CLONE, OTHER, Builder, Step
 
-WITHOUT_STEP = "zeros_like ones_like empty_like full_like rand_like randn_like new_empty complex64 complex128".split()
+WITHOUT_STEP = (
+    "zeros_like ones_like empty_like full_like rand_like randn_like new_empty complex64 complex128 softmin".split()
+)
 """What is not determined, and what would leave the dtypes that the other operations take; the rows of the table try them."""
 
 BUILDERS: dict[str, Builder] = {
@@ -56,6 +59,9 @@ SETTINGS = settings(
     # Drawing may take long on a machine that is busy.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
+
+REFUSED = "is Ragged|holds one Python value per item|argument 'dim'|frozen"
+"""Messages about a Ragged field, another one before it, or what is looked at first."""
 
 ERRORS = (RuntimeError, IndexError, TypeError, ValueError)
 
@@ -91,6 +97,20 @@ def test_sequences_of_operations_are_the_same_under_another_default_device(
 @settings(SETTINGS, max_examples=max(6, EXAMPLES // 8))
 @given(st.data(), peer_declarations(), st.integers(0, 9))
 def test_sequences_of_operations_are_the_same_compiled(data: Any, declaration: Declaration, seed: int) -> None:
+    run(Compiled(), data, declaration, seed)
+
+
+@SETTINGS
+@given(st.data(), ragged_declarations(), st.integers(0, 9))
+def test_sequences_of_operations_are_those_on_lists_of_tensors(data: Any, declaration: Declaration, seed: int) -> None:
+    run(Library(), data, declaration, seed)
+
+
+@settings(SETTINGS, max_examples=max(12, EXAMPLES // 8))
+@given(st.data(), ragged_declarations(), st.integers(0, 9))
+def test_sequences_of_operations_on_ragged_items_are_the_same_compiled(
+    data: Any, declaration: Declaration, seed: int
+) -> None:
     run(Compiled(), data, declaration, seed)
 
 
@@ -172,8 +192,9 @@ def take(library: Library, declaration: Declaration, value: Any, plain: Plain, s
         expected = step.expected(plain, beside)
     except ERRORS as error:
         note(f"torch refuses {step}: {error}")
-        with pytest.raises(Exception):  # noqa: B017 # whatever torch or the checks raise
+        with pytest.raises(Exception) as raised:  # whatever torch or the checks raise
             call(library, value, second, step)
+        assert not isinstance(error, IsRagged) or re.search(REFUSED, str(raised.value)), raised.value
         return None if step.writes else (value, plain)
     if step.writes and library.refuses(declaration):
         with pytest.raises(Exception, match="frozen"):

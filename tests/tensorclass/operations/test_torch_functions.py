@@ -7,21 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from ..declared import Batch, assert_applied, batch, flat
-
-
-def test_torch_joins_and_cuts_objects() -> None:
-    value = batch(4)
-    functions: Any = torch
-    assert_applied(functions.stack([value, value], dim=1), Batch.stack([value, value], 1), lambda tensor: tensor)
-    assert_applied(functions.cat([value, value]), Batch.cat([value, value]), lambda tensor: tensor)
-    for got, wanted in [
-        (functions.split(value, 3), value.split(3)),
-        (functions.chunk(value, 2), value.chunk(2)),
-        (functions.unbind(value), value.unbind()),
-    ]:
-        assert len(got) == len(wanted)
-        assert_applied(got[0], wanted[0], lambda tensor: tensor)
+from ..declared import assert_applied, flat
 
 
 @pytest.mark.parametrize("name", ["zeros_like", "ones_like", "empty_like", "rand_like", "randn_like"])

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch._dynamo.exc import UserError
 from torch.export import export
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
@@ -42,11 +41,6 @@ QUESTIONS: dict[str, Use] = {
     "allclose": lambda b: torch.allclose(b, b * 2),
     "bool of a labelled tensor": lambda b: bool(LabelledTensor(b.x.sum(), ())),
 }
-BRANCHES: dict[str, Use] = {
-    "else": lambda b: b.x * 2 if torch.isfinite(b).all() else b.x * 0 + 5,
-    "return": lambda b: 1 if b.any() else 2,
-    "index": lambda b: b[b.x.sum() > 1].x,
-}
 
 
 class Calls(nn.Module):
@@ -77,15 +71,3 @@ def test_a_bool_is_exported(use: Use) -> None:
     assert_same(export(Calls(use), (batch(1.0),), strict=True).module(), use)
     with pytest.raises(GuardOnDataDependentSymNode):  # as for the bool of a tensor
         export(Calls(use), (batch(1.0),), strict=False)
-
-
-@pytest.mark.parametrize("use", BRANCHES.values(), ids=BRANCHES)
-def test_a_branch_is_taken_anew_each_time_or_refused(use: Use) -> None:
-    torch.compiler.reset()
-    assert_same(torch.compile(use, backend="eager"), use)
-    torch.compiler.reset()
-    with pytest.raises(UserError, match="data-dependent"):
-        torch.compile(use, backend="eager", fullgraph=True)(batch(1.0))
-    for strict in (True, False):
-        with pytest.raises((UserError, GuardOnDataDependentSymNode), match="data-dependent"):
-            export(Calls(use), (batch(1.0),), strict=strict)

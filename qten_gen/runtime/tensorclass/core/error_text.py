@@ -113,7 +113,7 @@ def blame(action: str, objects: Sequence[Stored], function: Callable[..., object
         if name in first.__structure__:
             continue
         if isinstance(value, Stored) and name in first._nested:
-            blame(action, values, function, error)
+            blame(f"{action}: {label(first, name)}" if name in first.__ragged__ else action, values, function, error)
         elif isinstance(value, Tensor):
             _try(f"{action}: {label(first, name)}", values, function, error)
         elif isinstance(value, (dict, list)) and name in first._containers:

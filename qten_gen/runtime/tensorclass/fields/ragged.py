@@ -72,8 +72,10 @@ class RaggedStorage(Stored):
         if sizes.is_floating_point() and sizes.numel():
             raise TypeError(f"Ragged: expected integers for the lengths, got {describe(given)}")
         sizes = sizes.to(place, torch.int64)
-        if batch_size is not None and as_batch_size(batch_size) not in (Size(), sizes.shape):
-            raise ValueError(f"Ragged: expected lengths of shape {as_batch_size(batch_size)}, got {list(sizes.shape)}")
+        size = as_batch_size(batch_size)
+        if sizes.shape[: len(size)] != size:
+            shape = list(sizes.shape)
+            raise ValueError(f"Ragged: expected lengths of a shape that starts with {list(size)}, got {shape}")
         self._fill(rows, sizes, sizes.shape, None, checked_names(self, names, sizes.shape))
         starts, total = self.starts(), count(rows)
         if starts is not None and (starts[-1] != total or starts != sorted(starts)):

@@ -60,7 +60,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
     if not is_plain(other):
         if not isinstance(other, Tensor):
             no_operand(self, name, other)
-        refuse_unbatched(self)
+        refuse_over_batch(self)
         applied, argument = _over_batch, (function, other, self._batch_size)
     try:
         return self._map_with(applied, argument, self._device)
@@ -85,7 +85,7 @@ def several(self: T, function: Function, operands: tuple[object, ...], name: str
         elif not is_plain(operand):
             if not isinstance(operand, Tensor):
                 no_operand(self, name, operand)
-            refuse_unbatched(self)
+            refuse_over_batch(self)
     kinds = tuple(None if type(operand) is cls else operand for operand in operands)
     argument = (function, kinds, self._batch_size)
     try:
@@ -122,17 +122,21 @@ def is_plain(other: object) -> bool:
     return other.dim() == 0 if isinstance(other, Tensor) else is_number(other)
 
 
-def refuse_unbatched(self: Stored) -> None:
-    """Raise the error of a tensor with one value an item, where a field has no items to apply it to."""
+def refuse_over_batch(self: Stored) -> None:
+    """Raise the error of a tensor with one value an item, where a field has no items to apply it to, or items of several rows."""
     for where, _ in ragged_fields(self):
         raise TypeError(
             f"{where} is Ragged, so a Tensor over the batch size does not apply to it; repeat the Tensor for the rows: "
             "tensor[ragged.item_index]"
         )
-    found = unbatched_leaves(self)
-    if found:
+    refuse_unbatched(self)
+
+
+def refuse_unbatched(self: Stored) -> None:
+    """Raise the error of one value an item, where a field is the same for all of them."""
+    for where, _ in unbatched_leaves(self):
         raise TypeError(
-            f"{found[0][0]} is the same for a whole batch, so a Tensor over the batch size does not apply to it; "
+            f"{where} is the same for a whole batch, so a Tensor over the batch size does not apply to it; "
             "compute field by field"
         )
 

@@ -9,7 +9,6 @@ import torch
 from torch import Size, Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..core.contents import unbatched_leaves
 from ..core.error_text import blame, describe
 from ..core.sizes import Dim, dimension, over_batch
 from ..core.stored import Stored
@@ -101,8 +100,7 @@ def where(self: T, condition: T | Tensor, other: Operand) -> T:
 def _items_of_two(self: T, condition: Tensor, other: T) -> T:
     """Items of two objects, with the values that their PerItem fields have for them; static fields have to be the same."""
     same_batch_size(self, other)
-    if unbatched_leaves(self):
-        refuse_unbatched(self)
+    refuse_unbatched(self)
     size = self._batch_size
 
     def choose(tensors: Sequence[Tensor]) -> Tensor:

@@ -100,6 +100,7 @@ class Description:
         self.options = options
         self.token = os.urandom(4).hex()
         self.placed: list[Placed] = []
+        self.structure = set[int]()  # entries that say where the rows of others belong: files of zeros have them too
         self.level = self._object(value, folder)
 
     def _object(self, value: Stored, folder: str) -> Level:
@@ -114,6 +115,8 @@ class Description:
             else:
                 size = Size() if key in value._unbatched else value._batch_size
                 entries[key] = self._entry(item, where, size, key, folder)
+            if key in value.__structure__ and isinstance(item, Tensor) and not item.is_meta:
+                self.structure.add(id(entries[key]))
         _refuse_like_names(entries, type(value).__name__)
         return Level("class", tuple(value._batch_size), value._names, entries)
 
@@ -218,7 +221,7 @@ class _Save:
 
     def __init__(self, folder: str, made: Description) -> None:
         self.folder, self.options, self.token = folder, made.options, made.token
-        self.level = made.level
+        self.level, self.structure = made.level, made.structure
         self.levels = list(_levels(made.level, folder))
         """Every level with its folder, an owner before what is in it."""
         before = set[str]()
@@ -262,7 +265,8 @@ class _Save:
 
         def write(item: Placed) -> None:
             path = f"{self.folder}{os.sep}{item.entry.pending}"
-            files.write_new(path, item.entry.size if self.options.like else item.tensor.detach())
+            is_kept = not self.options.like or id(item.entry) in self.structure
+            files.write_new(path, item.tensor.detach() if is_kept else item.entry.size)
 
         with ThreadPoolExecutor(max(self.options.threads, 1)) as pool:
             list((pool.map if self.options.threads > 0 else map)(write, fresh))

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor, maybe_get_bdim
 
-from ..core.contents import allocate_like, tensor_and_nested, tensors_of
+from ..core.contents import allocate_like, ragged_fields, tensor_and_nested, tensors_of
 from ..core.dimension_names import Names
 from ..core.sizes import dimension
 from ..core.stored import Stored
@@ -129,8 +129,13 @@ def vmap_dims(self: Stored, dim: int = 0) -> object:
 
     Args:
         dim: The batch dimension to map over.
+
+    Raises:
+        TypeError: a field is Ragged.
     """
     at = dimension(self, dim)
+    for where, _ in ragged_fields(self):
+        raise TypeError(f"{where} is Ragged, and vmap cannot map over items of different lengths; use .padded()")
     values, static = self._field_values()
     dims = [
         None if value is None else _dim(value, name in self._unbatched, at)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from qten_gen import PerItem
+from qten_gen import PerItem, Ragged
 
 from .declarations import (
     FAMILIES,
@@ -17,11 +19,12 @@ from .declarations import (
     ItemsField,
     NestedField,
     NumberField,
+    RaggedField,
     StaticField,
     TensorField,
     TensorsField,
 )
-from .plain import Path, Plain, Shape, positions
+from .plain import Items, Path, Plain, Shape, positions
 
 
 def contents(declaration: Declaration, seed: int) -> Plain:
@@ -36,8 +39,8 @@ def contents(declaration: Declaration, seed: int) -> Plain:
 def _fill(plain: Plain, cls: Class, at: Path, tail: Shape, generator: torch.Generator) -> None:
     size = (*plain.batch_size, *tail)
 
-    def numbers(found: TensorField | TensorsField) -> Tensor:
-        shape = found.shape if found.unbatched else (*size, *found.shape)
+    def numbers(found: TensorField | TensorsField | RaggedField) -> Tensor:
+        shape = found.shape if isinstance(found, RaggedField) or found.unbatched else (*size, *found.shape)
         made = torch.randint(-4, 5, shape, generator=generator)
         return made.to(found.dtype) if found.dtype is not torch.float64 else made.double() / 4
 
@@ -57,6 +60,11 @@ def _fill(plain: Plain, cls: Class, at: Path, tail: Shape, generator: torch.Gene
                 target |= {(*path, key): numbers(found) for key in keys}
             case ItemsField():
                 plain.items[path] = positions(size)
+            case RaggedField():
+                lengths = torch.randint(4, (prod(size),), generator=generator).tolist()
+                for one, shape in _members(found, path).items():
+                    made = [numbers(replace(found, shape=(length, *shape))) for length in lengths]
+                    plain.ragged[one] = Items(size, made, numbers(replace(found, shape=(0, *shape))))
             case NumberField() if not cls.keeps_numbers:
                 plain.tensors[path] = torch.full(size, found.value)
             case StaticField() | NumberField():
@@ -66,6 +74,17 @@ def _fill(plain: Plain, cls: Class, at: Path, tail: Shape, generator: torch.Gene
                 if plain.names:
                     plain.names[path] = tuple(f"n{at}" for at in range(plain.n + len(plain.tails[path])))
                 _fill(plain, found.cls, path, plain.tails[path], generator)
+
+
+def _members(found: RaggedField, path: Path) -> dict[Path, Shape]:
+    """The tensors of a Ragged field, with the shape of a row."""
+    return {(*path, "value"): found.shape, (*path, "weight"): ()} if found.of_objects else {path: found.shape}
+
+
+def _together(items: Items) -> tuple[Tensor, Tensor]:
+    """The rows of all items, and how many each has."""
+    lengths = torch.tensor([len(rows) for rows in items.rows], dtype=torch.int64).reshape(items.shape)
+    return torch.cat([items.none, *items.rows]), lengths
 
 
 def _keys(found: TensorsField) -> tuple[str | int, ...]:
@@ -97,6 +116,14 @@ def arguments(plain: Plain, cls: Class, made: dict[str, type], name: str, at: Pa
                 given[field_name] = [*held.values()] if found.is_list else held
             case ItemsField():
                 given[field_name] = PerItem([f"v{one}" for one in plain.items[path].reshape(-1).tolist()], size)
+            case RaggedField():
+                parts = {one: _together(plain.ragged[one]) for one in _members(found, path)}
+                rows, lengths = next(iter(parts.values()))
+                if found.of_objects:
+                    members = [each for each, _ in parts.values()]
+                    given[field_name] = Ragged(made[name + field_name](*members, batch_size=len(rows)), lengths)
+                else:
+                    given[field_name] = Ragged(rows, lengths)
             case StaticField() | NumberField():
                 given[field_name] = found.value
             case NestedField():
@@ -138,6 +165,13 @@ def _read(plain: Plain, value: Any, cls: Class, at: Path, locked: bool) -> None:
                 assert held.batch_size == value.batch_size
                 numbers = torch.tensor([int(one[1:]) for one in held.values()], dtype=torch.int64)
                 plain.items[path] = numbers.reshape(held.batch_size)
+            case RaggedField():
+                assert held.is_locked == locked
+                for one in _members(found, path):
+                    whole = getattr(held.rows, str(one[-1])) if found.of_objects else held.rows
+                    cut = whole.split(held.lengths.reshape(-1).tolist()) if held.lengths.numel() else ()
+                    plain.ragged[one] = Items(tuple(held.batch_size), [*cut], whole[:0])
+                    assert held.lengths.shape == held.batch_size
             case NestedField():
                 plain.tails[path] = tuple(held.batch_size)[plain.n :]
                 assert tuple(held.batch_size)[: plain.n] == plain.batch_size

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from qten_gen import PerItem, Unbatched
+from qten_gen import PerItem, Ragged, Unbatched
 
 from .plain import Names, Shape
 
@@ -71,6 +71,18 @@ class ItemsField(Field):
 
 
 @dataclass(frozen=True)
+class RaggedField(Field):
+    """Items of different lengths, whose rows are tensors, or objects with such a tensor and with another one."""
+
+    shape: Shape
+    dtype: torch.dtype
+    of_objects: bool
+
+    def annotation(self, nested: str) -> str:
+        return f"Ragged[{nested if self.of_objects else 'Tensor'}]"
+
+
+@dataclass(frozen=True)
 class StaticField(Field):
     """A value for the whole batch."""
 
@@ -122,6 +134,8 @@ class Class:
             nested = f"{name}{field_name}"
             if isinstance(found, NestedField):
                 yield from found.cls.statements(nested, flags)
+            if isinstance(found, RaggedField) and found.of_objects:
+                yield f"class {nested}(TensorClass):\n    value: Tensor\n    weight: Tensor\n"
             optional = " | None = None" if found.optional else ""
             lines.append(f"    {field_name}: {found.annotation(nested)}{optional}")
         yield "\n".join([*lines, ""])
@@ -176,7 +190,7 @@ def classes(base: type, source: str) -> tuple[str, dict[str, type]]:
     """For one of the libraries: the name of the class that is called `Made` in a source, and by their names all that are."""
     name = f"Made{next(_NUMBERS)}_"
     namespace: dict[str, Any] = {"TensorClass": base, "Tensor": Tensor, "PerItem": PerItem, "Unbatched": Unbatched}
-    namespace |= {"Float": Float, "Int": Int, "Bool": Bool, "__name__": __name__}
+    namespace |= {"Ragged": Ragged, "Float": Float, "Int": Int, "Bool": Bool, "__name__": __name__}
     exec(source.replace("Made", name), namespace)
     return name, {known: found for known, found in namespace.items() if known.startswith(name)}
 
@@ -193,7 +207,7 @@ static_values = st.sampled_from(["train", ("a", "b"), None, {"rate": 0.5}])
 @st.composite
 def fields(draw: st.DrawFn, depth: int, tensor_only: bool) -> Field:
     """A field of any kind; nested objects hold fewer others the deeper they stand."""
-    kinds = ["tensor", "tensor", "unbatched", "tensors"]
+    kinds = ["tensor", "tensor", "unbatched", "tensors", "ragged"]
     kinds += [] if tensor_only else ["items", "static", "number"]
     kinds += ["nested", "nested"] if depth else []
     kind = draw(st.sampled_from(kinds))
@@ -208,6 +222,8 @@ def fields(draw: st.DrawFn, depth: int, tensor_only: bool) -> Field:
         )
     if kind == "items":
         return ItemsField(may_be_none, given)
+    if kind == "ragged":
+        return RaggedField(may_be_none, given, draw(shapes), draw(dtypes), draw(st.booleans()))
     if kind == "static":
         return StaticField(False, True, draw(static_values))
     if kind == "number":
@@ -230,6 +246,18 @@ def declarations(draw: st.DrawFn) -> Declaration:
     size = tuple(draw(st.lists(st.integers(0, 3), max_size=3)))
     named = ("time", "row", "place")[: len(size)] if draw(st.booleans()) else (None,) * len(size)
     return Declaration(cls, size, named, draw(st.sampled_from([False, False, True])))
+
+
+@st.composite
+def ragged_declarations(draw: st.DrawFn) -> Declaration:
+    """A class with a tensor and a Ragged field, and perhaps with such an object in it."""
+    ragged = st.builds(RaggedField, st.just(False), st.just(True), shapes, st.just(torch.float64), st.booleans())
+    tensor = st.builds(TensorField, st.just(False), st.just(True), shapes, st.just(torch.float64))
+    inner = st.builds(Class, st.tuples(tensor, ragged), st.just(()))
+    nested = st.builds(NestedField, st.just(False), st.just(True), inner, st.sampled_from([(), (2,)]))
+    cls = Class(draw(st.tuples(tensor, ragged) | st.tuples(tensor, ragged, nested)), ())
+    size = tuple(draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)))
+    return Declaration(cls, size, (None,) * len(size), False)
 
 
 @st.composite

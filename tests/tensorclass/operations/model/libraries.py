@@ -51,8 +51,10 @@ class Library:
 
     def method(self, value: Any, name: str) -> Callable[..., Any]:
         """A method of an object, which may have a field of the same name; or the function of torch where there is none."""
-        found: Callable[..., Any] | None = getattr(TensorClass, name, None)
-        return partial(getattr(torch, name), value) if found is None else found.__get__(value)
+        if not hasattr(TensorClass, name):
+            return partial(getattr(torch, name), value)
+        found: Callable[..., Any] = getattr(TensorClass, name).__get__(value)
+        return found
 
 
 class OnAnotherDevice(Library):
@@ -158,6 +160,11 @@ def assert_same(value: Any, plain: Plain, declaration: Declaration) -> None:
         plain.names = found.names
     else:
         assert found.names == {at: names for at, names in plain.names.items() if any(names)}
+    assert found.ragged.keys() == plain.ragged.keys()
+    for path, items in plain.ragged.items():
+        assert found.ragged[path].shape == items.shape
+        for at, rows in enumerate(items.rows):
+            assert_equal(found.ragged[path].rows[at], rows, f"{'.'.join(map(str, path))}, item {at}")
     for mine, wanted in (
         (found.tensors, plain.tensors),
         (found.unbatched, plain.unbatched),

@@ -15,7 +15,7 @@ from torch.utils import _pytree
 
 from qten_gen import TensorClass
 
-from .plain import Plain, refuse_unfit, valued
+from .plain import IsRagged, Plain, refuse_unfit, valued
 from .steps import OTHER, Builder, Step, dim, float_or_as_it_is
 
 
@@ -86,7 +86,7 @@ def _state_dict(draw: st.DrawFn, plain: Plain) -> Step:
 def _tree(draw: st.DrawFn, plain: Plain) -> Step:
     def run(value: Any, second: Any) -> Any:
         leaves, spec = _pytree.tree_flatten(value)
-        assert len(leaves) == len(plain.tensors) + len(plain.unbatched)
+        assert plain.ragged or len(leaves) == len(plain.tensors) + len(plain.unbatched)
         return _pytree.tree_unflatten([leaf * 1 for leaf in leaves], spec)
 
     return Step("tree", lambda before, other: valued(before, lambda tensor: tensor * 1), run=run)
@@ -102,6 +102,8 @@ def _vmap(draw: st.DrawFn, plain: Plain) -> Step:
     def expected(before: Plain, other: Plain) -> Plain:
         if not before.n:
             raise ValueError("there is no dimension to map over")
+        if before.ragged:
+            raise IsRagged
         return replace(before, names={})
 
     return Step("vmap", expected, (at,), run=run)
@@ -159,7 +161,10 @@ def taken(before: Plain, other: Plain, name: str) -> Plain:
         return {path: theirs[path] if path[0] == name else value for path, value in mine.items()}
 
     return replace(
-        before, tensors=some(before.tensors, other.tensors), unbatched=some(before.unbatched, other.unbatched)
+        before,
+        tensors=some(before.tensors, other.tensors),
+        unbatched=some(before.unbatched, other.unbatched),
+        ragged=some(before.ragged, other.ragged),
     )
 
 

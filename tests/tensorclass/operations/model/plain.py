@@ -16,6 +16,27 @@ Path = tuple[str | int, ...]
 Names = tuple[str | None, ...]
 
 
+@dataclass(frozen=True)
+class Items:
+    """The rows of the items of a Ragged field, item by item, and how the items are arranged."""
+
+    shape: Shape
+    rows: list[Tensor]
+    none: Tensor
+    """No rows, which torch works on where there are no items."""
+
+    def picked(self, index: Tensor, n: int) -> Items:
+        """The items at some places of the first `n` dimensions."""
+        tail = self.shape[n:]
+        width = prod(tail)
+        found = [self.rows[at * width + beside] for at in index.reshape(-1).tolist() for beside in range(width)]
+        return Items((*index.shape, *tail), found, self.none)
+
+
+class IsRagged(TypeError):
+    """What a Ragged field refuses, naming itself."""
+
+
 @dataclass
 class Plain:
     """What an object holds."""
@@ -26,6 +47,8 @@ class Plain:
     unbatched: dict[Path, Tensor] = field(default_factory=dict)
     items: dict[Path, Tensor] = field(default_factory=dict)
     """The values of PerItem fields, each as a number."""
+    ragged: dict[Path, Items] = field(default_factory=dict)
+    """Those of Ragged fields, or of the fields of their rows."""
     static: dict[Path, object] = field(default_factory=dict)
     """Static values, and the keys of dicts and lists of tensors."""
     tails: dict[Path, Shape] = field(default_factory=dict)
@@ -51,14 +74,42 @@ def valued(plain: Plain, function: Callable[..., Tensor], *others: Any) -> Plain
             for path, tensor in tensors.items()
         }
 
-    if plain.unbatched and any(isinstance(other, Tensor) and other.dim() for other in others):
-        raise TypeError("a tensor over the batch does not apply to one that the batch does not carry")
-    return replace(plain, tensors=changed(plain.tensors), unbatched=changed(plain.unbatched))
+    def of_rows(path: Path, items: Items) -> Items:
+        given = [[_rows_of(other, path, items, at) for other in others] for at in range(len(items.rows))]
+        none = function(
+            items.none, *(other.ragged[path].none if isinstance(other, Plain) else other for other in others)
+        )
+        rows = [function(mine, *theirs) for mine, theirs in zip(items.rows, given, strict=True)]
+        return Items(items.shape, rows, none)
+
+    if any(isinstance(other, Tensor) and other.dim() for other in others):
+        if plain.ragged:
+            raise IsRagged
+        if plain.unbatched:
+            raise TypeError("a tensor over the batch does not apply to one that the batch does not carry")
+    return replace(
+        plain,
+        tensors=changed(plain.tensors),
+        unbatched=changed(plain.unbatched),
+        ragged={path: of_rows(path, items) for path, items in plain.ragged.items()},
+    )
+
+
+def _rows_of(other: Any, path: Path, items: Items, at: int) -> Any:
+    """The operand for the rows of one item."""
+    if not isinstance(other, Plain):
+        return other
+    found = other.ragged[path].rows[at]
+    if len(found) != len(items.rows[at]):
+        raise ValueError("items of different lengths")
+    return found
 
 
 def carried(plain: Plain, function: Callable[[Tensor], Tensor]) -> Plain:
     """`function` of the tensors that the batch carries; objects in it have no names then."""
     out = replace(plain, tensors={path: function(tensor) for path, tensor in plain.tensors.items()})
+    if plain.ragged:
+        raise IsRagged
     if plain.names is not None:
         out.names = {at: names for at, names in plain.names.items() if not at}
     return out
@@ -84,6 +135,7 @@ def arranged(plain: Plain, function: Callable[[Tensor], Any]) -> Plain:
         batch_size=tuple(index.shape),
         tensors=moved(plain.tensors),
         items=moved(plain.items),
+        ragged={path: items.picked(index, plain.n) for path, items in plain.ragged.items()},
         names=None,
     )
 
@@ -104,11 +156,37 @@ def written(plain: Plain, function: Callable[[Tensor], Tensor], value: Plain | T
         return found
 
     if not isinstance(value, Plain):
-        return replace(plain, tensors=changed(plain.tensors, value))
+        if plain.ragged and isinstance(value, Tensor):
+            raise IsRagged
+        numbers = {path: items.picked(index, plain.n) for path, items in plain.ragged.items()}
+        full = {
+            path: Items(items.shape, [torch.full_like(rows, value) for rows in items.rows], items.none)  # type: ignore[arg-type]
+            for path, items in numbers.items()
+        }
+        return replace(plain, tensors=changed(plain.tensors, value), ragged=_put(plain, index, full))
     refuse_unequal(plain, value)
     if value.batch_size != tuple(index.shape):
         raise ValueError
-    return replace(plain, tensors=changed(plain.tensors, value.tensors), items=changed(plain.items, value.items))
+    return replace(
+        plain,
+        tensors=changed(plain.tensors, value.tensors),
+        items=changed(plain.items, value.items),
+        ragged=_put(plain, index, value.ragged),
+    )
+
+
+def _put(plain: Plain, index: Tensor, values: dict[Path, Items]) -> dict[Path, Items]:
+    """The items with others of the same lengths in the places of an index."""
+    found: dict[Path, Items] = {}
+    for path, items in plain.ragged.items():
+        rows, width = [*items.rows], prod(items.shape[plain.n :])
+        places = [at * width + beside for at in index.reshape(-1).tolist() for beside in range(width)]
+        for at, new in zip(places, values[path].rows, strict=True):
+            if len(new) != len(items.rows[at]):
+                raise ValueError("items of different lengths")
+            rows[at] = new.to(items.rows[at].dtype)
+        found[path] = Items(items.shape, rows, items.none)
+    return found
 
 
 def refuse_unequal(plain: Plain, other: Plain) -> None:
@@ -143,20 +221,23 @@ def rows(tensor: Tensor, n: int) -> Tensor:
 
 def reduced(plain: Plain, function: Callable[..., Tensor], dim: int | tuple[int, ...] | None, keepdim: bool) -> Plain:
     """Every tensor that the batch carries reduced by `function(tensor, dims, keepdim)`; `dims` is None for all of them."""
-    if plain.items:
+    if plain.items and not plain.ragged:
         raise TypeError("Python values cannot be reduced")
     names = (plain.names or {}).get((), (None,) * plain.n)
     if dim is None:
         tensors = {path: function(tensor, None, False) for path, tensor in plain.tensors.items()}
-        return replace(plain, batch_size=(), tensors=tensors, tails=dict.fromkeys(plain.tails, ()), names={(): ()})
-    dims = positive((dim,) if isinstance(dim, int) else dim, plain.n)
-    left = [at for at in range(plain.n) if keepdim or at not in dims]
-    return replace(
-        plain,
-        batch_size=tuple(1 if at in dims else plain.batch_size[at] for at in left),
-        tensors={path: function(tensor, dims, keepdim) for path, tensor in plain.tensors.items()},
-        names={(): tuple(names[at] for at in left)},
-    )
+        tails: dict[Path, Shape] = dict.fromkeys(plain.tails, ())
+        kept: Names = ()
+        size: Shape = ()
+    else:
+        dims = positive((dim,) if isinstance(dim, int) else dim, plain.n)
+        left = [at for at in range(plain.n) if keepdim or at not in dims]
+        tensors = {path: function(tensor, dims, keepdim) for path, tensor in plain.tensors.items()}
+        tails, kept = plain.tails, tuple(names[at] for at in left)
+        size = tuple(1 if at in dims else plain.batch_size[at] for at in left)
+    if plain.ragged:
+        raise IsRagged
+    return replace(plain, batch_size=size, tensors=tensors, tails=tails, names={(): kept})
 
 
 def joined(objects: Sequence[Plain], function: Callable[[list[Tensor], int], Tensor], dim: int) -> Plain:
@@ -170,8 +251,18 @@ def joined(objects: Sequence[Plain], function: Callable[[list[Tensor], int], Ten
         batch_size=tuple(size),
         tensors={path: function([one.tensors[path] for one in objects], dim) for path in first.tensors},
         items={path: function([one.items[path] for one in objects], dim) for path in first.items},
+        ragged={path: _joined([one.ragged[path] for one in objects], first.n, function, dim) for path in first.ragged},
         names=None,
     )
+
+
+def _joined(parts: Sequence[Items], n: int, function: Callable[[list[Tensor], int], Tensor], dim: int) -> Items:
+    places, before = [], 0
+    for part in parts:
+        places.append(positions(part.shape[:n]) + before)
+        before += prod(part.shape[:n])
+    every = Items((before, *parts[0].shape[n:]), [rows for part in parts for rows in part.rows], parts[0].none)
+    return every.picked(function(places, dim), 1)
 
 
 def positive(dims: tuple[int, ...], n: int) -> tuple[int, ...]:

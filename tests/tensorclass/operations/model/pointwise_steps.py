@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
+from math import prod
 from typing import Any
 
 import torch
@@ -12,7 +14,7 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.operations.entries import Operation
 
-from .plain import Plain, valued
+from .plain import Items, Plain, positions, valued
 from .steps import OTHER, Builder, Step, float_or_as_it_is, known, operand, over_batch
 
 FLOATING = {
@@ -123,11 +125,26 @@ def reflected(operation: Operation) -> Builder:
 
 def where(draw: st.DrawFn, plain: Plain) -> Step:
     mask, given = over_batch(draw, plain, torch.bool), draw(st.sampled_from([OTHER, 2, 0.5]))
-    return Step(
-        "where",
-        lambda before, other: valued(before, lambda a, m, b: torch.where(m, a, b), mask, known(given, other)),
-        (mask, given),
-    )
+
+    def expected(before: Plain, other: Plain) -> Plain:
+        if given is OTHER and before.ragged and before.unbatched:
+            raise TypeError("an unbatched tensor has no items to choose")
+        if given is not OTHER or not before.ragged:
+            return valued(before, lambda a, m, b: torch.where(m, a, b), mask, known(given, other))
+        apart = replace(before, ragged={}), replace(other, ragged={})
+        index = torch.where(mask, positions(before.batch_size), positions(before.batch_size) + prod(before.batch_size))
+        chosen = {
+            path: Items(
+                (2 * prod(before.batch_size), *items.shape[before.n :]),
+                items.rows + other.ragged[path].rows,
+                items.none,
+            )
+            for path, items in before.ragged.items()
+        }
+        out = valued(apart[0], lambda a, m, b: torch.where(m, a, b), mask, apart[1])
+        return replace(out, ragged={path: items.picked(index, 1) for path, items in chosen.items()})
+
+    return Step("where", expected, (mask, given))
 
 
 def masked_fill(name: str) -> Builder:

@@ -55,7 +55,8 @@ def truth(operation: Operation) -> Builder:
 
 
 def _truth(plain: Plain, name: str) -> bool:
-    found = [bool(getattr(tensor, name)()) for tensor in [*plain.tensors.values(), *plain.unbatched.values()]]
+    ragged = [rows for items in plain.ragged.values() for rows in items.rows]
+    found = [bool(getattr(tensor, name)()) for tensor in [*plain.tensors.values(), *plain.unbatched.values(), *ragged]]
     return all(found) if name == "all" else any(found)
 
 
@@ -208,7 +209,7 @@ def pad(draw: st.DrawFn, plain: Plain) -> Step:
         return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - plain.n) + backwards, value=1.0)
 
     def expected(before: Plain, other: Plain) -> Plain:
-        if before.items:
+        if before.items and not before.ragged:
             raise TypeError("Python values cannot be padded")
         size = [pairs[2 * at] + length + pairs[2 * at + 1] for at, length in enumerate(before.batch_size)]
         return replace(carried(before, apply), batch_size=tuple(size))
@@ -221,7 +222,7 @@ def new(name: str) -> Builder:
     number = {"new_zeros": 0, "new_ones": 1, "new_full": 1}[name]
 
     def expected(before: Plain, other: Plain) -> Plain:
-        if before.items:
+        if before.items and not before.ragged:
             raise TypeError("Python values cannot be made anew")
         out = carried(before, lambda tensor: torch.full((2, *tensor.shape[before.n :]), number).to(tensor))
         return replace(out, batch_size=(2,), names={})
