@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import typing
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -195,23 +194,14 @@ class PlainList(nn.ModuleList, PlainBase): ...  # pyright: ignore[reportIncompat
 class List(nn.ModuleList, Base, init=False): ...  # pyright: ignore[reportIncompatibleVariableOverride] # torch's own
 
 
-class PlainBelow(PlainOwn):
-    pass
-
-
-class Below(Own, init=False):
-    pass
-
-
 CASES: list[tuple[Made, Made]] = [
     (lambda: PlainOwn(3), lambda: Own(3)),
     (lambda: PlainKept(3, 4, bias=False), lambda: Kept(3, 4, bias=False)),
     (lambda: PlainList([nn.Linear(2, 2)]), lambda: List([nn.Linear(2, 2)])),
-    (lambda: PlainBelow(3), lambda: Below(3)),
 ]
 
 
-@pytest.mark.parametrize(("plain", "declared"), CASES, ids=["own", "kept", "list", "below"])
+@pytest.mark.parametrize(("plain", "declared"), CASES, ids=["own", "kept", "list"])
 def test_it_is_constructed_as_the_plain_one(plain: Made, declared: Made) -> None:
     torch.manual_seed(0)
     expected, draw = plain(), torch.rand(1)
@@ -281,17 +271,3 @@ class Scaled(Module):
 
 def test_module_adds_no_name_that_libraries_look_for() -> None:
     assert {name for name in LOOKED_FOR if hasattr(Scaled(2), name)} == set()
-
-
-def test_a_declared_module_has_no_configuration_for_a_library_that_asks_for_one() -> None:
-    assert getattr(Scaled(2), "config", {"model_type": "custom"}) == {"model_type": "custom"}
-    assert Scaled(2).get_config() == {"dim": 2}
-
-
-def test_the_annotations_of_a_class_can_be_evaluated() -> None:
-    """transformers does so in `__init_subclass__` of its models."""
-
-    class Sized(Module):
-        dim: int
-
-    assert typing.get_type_hints(Sized)["dim"] is int

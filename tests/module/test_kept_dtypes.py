@@ -34,15 +34,6 @@ class Net(Module):
     steps: Tensor = buffer(initializer=nn.init.zeros_, dtype=torch.int64)
 
 
-class Plain(Module):
-    """The same without the word."""
-
-    dim: int = 4
-    scale: nn.Parameter = param("dim", "dim", initializer=nn.init.normal_)
-    decay: nn.Parameter = param("dim", initializer=nn.init.normal_, dtype=torch.float32)
-    norm: nn.BatchNorm1d = submodule(nn.BatchNorm1d, "dim")
-
-
 KEPT = ["decay", "frequencies", "norm", "mlp", "gains", "routers.0.gate", "routers.1.gate"]
 CAST = {"scale", "routers.0.bias", "routers.1.bias"}
 BF16 = torch.bfloat16
@@ -239,12 +230,6 @@ def test_names_of_what_is_kept() -> None:
         router: Router = submodule(Router, 2, keep_dtype=True)
 
     assert Whole().kept_names() == ["router", *(f"net.{name}" for name in KEPT)]
-    assert Plain().kept_names() == []
-
-
-def test_without_the_word_a_cast_is_torchs() -> None:
-    assert Plain._kept == ()
-    assert {value.dtype for value in Plain().to(BF16).parameters()} == {BF16}
 
 
 def test_a_tied_parameter_has_the_word_of_the_other() -> None:

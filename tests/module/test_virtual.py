@@ -162,19 +162,6 @@ def test_reading_it_computes_no_parametrization() -> None:
     assert counted.calls == before
 
 
-def test_gradients_flow_through_it() -> None:
-    class Squared(Module):
-        weight: nn.Parameter = param(2, initializer=nn.init.ones_)
-
-        @virtual
-        def square(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-            return self.weight.square()
-
-    squared = Squared()
-    (gradient,) = torch.autograd.grad(squared.square.sum(), squared.weight)
-    assert torch.equal(gradient, torch.full((2,), 2.0))
-
-
 def test_an_attribute_error_in_the_function_is_not_taken_for_a_missing_attribute() -> None:
     class Broken(Module):
         weight: nn.Parameter = param(2, initializer=nn.init.ones_)

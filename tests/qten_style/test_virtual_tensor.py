@@ -5,6 +5,7 @@ import gc
 import io
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -102,18 +103,36 @@ def test_functions_of_torch_take_it_for_its_value() -> None:
     assert torch.stack([factor, factor]).shape == (2, 3)  # type: ignore[list-item]
 
 
-def test_a_materializer_has_to_be_a_method_or_a_function() -> None:
+REFUSED: list[tuple[str, Any, type[Exception], str]] = [
+    ("v", "missing", AttributeError, "Decay has no attribute 'missing'"),
+    ("v", "rate", TypeError, "rate is not a method"),
+    ("v", "fixed", TypeError, "fixed is not a method"),
+    ("v", 3, TypeError, "a function or the name of a method, got int"),
+    *((name, twice, ValueError, "is not the name of an attribute") for name in ("no name", "1st", "", "class", "a.b")),
+    *(
+        (name, twice, AttributeError, f"Decay has an attribute '{name}' already")
+        for name in ("rate", "forward", "training", "fixed")
+    ),
+    ("taken", twice, AttributeError, "'_taken_ref' already"),
+]
+
+
+@pytest.mark.parametrize(("name", "materializer", "error", "message"), REFUSED)
+def test_a_name_or_a_materializer_that_cannot_be_one_is_refused(
+    name: str, materializer: Any, error: type[Exception], message: str
+) -> None:
     """ "AttributeError - string materializer must be an attribute of owner. TypeError - attribute specified by materializer
     must be a method." """
     decay = Decay()
-    with pytest.raises(AttributeError, match="Decay has no attribute 'missing'"):
-        VirtualTensor(decay, "v", "missing")
-    for name in ("rate", "fixed"):
-        with pytest.raises(TypeError, match=f"{name} is not a method"):
-            VirtualTensor(decay, "v", name)
-    with pytest.raises(TypeError, match="a function or the name of a method, got int"):
-        VirtualTensor(decay, "v", 3)  # type: ignore[arg-type] # the mistake under test
-    assert [name for name, _ in decay.named_buffers()] == ["_factor_ref"]
+    decay.register_buffer("_taken_ref", torch.ones(1))
+    with pytest.raises(error, match=message):
+        VirtualTensor(decay, name, materializer)
+    assert [name for name, _ in decay.named_buffers()] == ["_factor_ref", "_taken_ref"]
+
+
+def test_the_owner_has_to_be_a_module() -> None:
+    with pytest.raises(TypeError, match="belongs to an nn.Module, got dict"):
+        VirtualTensor({}, "v", twice)  # type: ignore[type-var, arg-type] # the mistake under test
 
 
 def test_a_materializer_has_to_give_a_tensor() -> None:
@@ -121,30 +140,6 @@ def test_a_materializer_has_to_give_a_tensor() -> None:
     VirtualTensor.create(decay, "v", lambda module, dtype, device: 3)  # type: ignore[arg-type, return-value]
     with pytest.raises(TypeError, match=r"Decay\.v: expected a tensor, got int"):
         _ = getattr(decay, "v").value  # noqa: B009
-
-
-@pytest.mark.parametrize("name", ["no name", "1st", "", "class", "a.b"])
-def test_a_name_has_to_be_one_of_an_attribute(name: str) -> None:
-    with pytest.raises(ValueError, match="is not the name of an attribute"):
-        VirtualTensor(Decay(), name, twice)
-
-
-@pytest.mark.parametrize("name", ["rate", "forward", "training", "fixed"])
-def test_a_name_that_is_taken_is_refused(name: str) -> None:
-    with pytest.raises(AttributeError, match=f"Decay has an attribute '{name}' already"):
-        VirtualTensor(Decay(), name, twice)
-
-
-def test_a_reference_whose_name_is_taken_is_refused() -> None:
-    decay = Decay()
-    decay.register_buffer("_v_ref", torch.ones(1))
-    with pytest.raises(AttributeError, match="'_v_ref' already"):
-        VirtualTensor(decay, "v", twice)
-
-
-def test_the_owner_has_to_be_a_module() -> None:
-    with pytest.raises(TypeError, match="belongs to an nn.Module, got dict"):
-        VirtualTensor({}, "v", twice)  # type: ignore[type-var, arg-type] # the mistake under test
 
 
 @pytest.mark.parametrize("value", [torch.ones(3), 3, None], ids=["tensor", "number", "None"])

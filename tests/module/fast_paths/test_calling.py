@@ -55,67 +55,6 @@ def result(call: Callable[[], object]) -> str:
 Hook = Callable[[nn.Module, list[object]], object]
 
 
-def forward_hook(module: nn.Module, log: list[object]) -> object:
-    return module.register_forward_hook(lambda module, given, out: log.append((given, out)))
-
-
-def replacing_hook(module: nn.Module, log: list[object]) -> object:
-    return module.register_forward_hook(lambda module, given, out: 100)
-
-
-def pre_hook(module: nn.Module, log: list[object]) -> object:
-    return module.register_forward_pre_hook(lambda module, given: (given[0] + 1,))
-
-
-def keyword_pre_hook(module: nn.Module, log: list[object]) -> object:
-    return module.register_forward_pre_hook(lambda module, given, keywords: (given, {"scale": 5.0}), with_kwargs=True)
-
-
-def backward_hook(module: nn.Module, log: list[object]) -> object:
-    return module.register_full_backward_hook(lambda module, before, after: log.append(after))
-
-
-def backward_pre_hook(module: nn.Module, log: list[object]) -> object:
-    return module.register_full_backward_pre_hook(lambda module, gradient: log.append(gradient))
-
-
-def always_called_hook(module: nn.Module, log: list[object]) -> object:
-    return module.register_forward_hook(lambda module, given, out: log.append(out), always_call=True)
-
-
-def global_hook(module: nn.Module, log: list[object]) -> object:
-    return torch_module.register_module_forward_hook(lambda module, given, out: log.append(("global", out)))
-
-
-def global_pre_hook(module: nn.Module, log: list[object]) -> object:
-    return torch_module.register_module_forward_pre_hook(untyped(lambda module, given: (given[0] * 3,)))
-
-
-def global_backward_hook(module: nn.Module, log: list[object]) -> object:
-    return torch_module.register_module_full_backward_hook(lambda module, before, after: log.append(after))
-
-
-def global_backward_pre_hook(module: nn.Module, log: list[object]) -> object:
-    return torch_module.register_module_full_backward_pre_hook(lambda module, gradient: log.append(gradient))
-
-
-def own_forward(module: nn.Module, log: list[object]) -> object:
-    module.forward = lambda x: ("own", x)
-    return None
-
-
-def own_method(module: nn.Module, log: list[object]) -> object:
-    module.forward = MethodType(lambda self, x: ("method", type(self).__name__.removeprefix("Plain"), x), module)
-    return None
-
-
-def wrapped_forward(module: nn.Module, log: list[object]) -> object:
-    """As accelerate wraps a module: the new forward calls the old one."""
-    old = module.forward
-    module.forward = functools.update_wrapper(functools.partial(lambda m, x: ("wrapped", old(x)), module), old)
-    return None
-
-
 class Patched:
     """An attribute that is another one until `remove`."""
 
@@ -127,6 +66,18 @@ class Patched:
         self.patch.undo()
 
 
+def wrapped_forward(module: nn.Module, log: list[object]) -> object:
+    """As accelerate wraps a module: the new forward calls the old one."""
+    old = module.forward
+    wrapped = functools.update_wrapper(functools.partial(lambda m, x: ("wrapped", old(x)), module), old)
+    return Patched(module, "forward", wrapped)
+
+
+def method(module: nn.Module, log: list[object]) -> object:
+    own = MethodType(lambda self, x: ("method", type(self).__name__.removeprefix("Plain"), x), module)
+    return Patched(module, "forward", own)
+
+
 def wrapped_class_forward(module: nn.Module, log: list[object]) -> object:
     old: Any = type(module).forward
     return Patched(type(module), "forward", lambda self, x: ("of the class", old(self, x)))
@@ -136,50 +87,63 @@ def class_forward(module: nn.Module, log: list[object]) -> object:
     return Patched(type(module), "forward", lambda self, x: ("of the class", x))
 
 
-def static_class_forward(module: nn.Module, log: list[object]) -> object:
-    return Patched(type(module), "forward", staticmethod(lambda x: ("static", x)))
-
-
-def own_call_impl(module: nn.Module, log: list[object]) -> object:
-    return Patched(module, "_call_impl", lambda *given: ("own", *given))
-
-
 def class_call_impl(module: nn.Module, log: list[object]) -> object:
     return Patched(type(module), "_call_impl", lambda self, *given: ("of the class", *given))
 
 
-def torch_call_impl(module: nn.Module, log: list[object]) -> object:
+def noted(name: str) -> Hook:
     """As a profiler does: every call is noted, and then made."""
-    old: Any = nn.Module._call_impl
 
-    def noting(self: nn.Module, *given: object, **keywords: object) -> object:
-        log.append(given)
-        return old(self, *given, **keywords)
+    def patch(module: nn.Module, log: list[object]) -> object:
+        old: Any = getattr(nn.Module, name)
 
-    return Patched(nn.Module, "_call_impl", noting)
+        def noting(self: nn.Module, *given: object, **keywords: object) -> object:
+            log.append(given)
+            return old(self, *given, **keywords)
 
+        return Patched(nn.Module, name, noting)
 
-def torch_call(module: nn.Module, log: list[object]) -> object:
-    old = nn.Module.__call__
-
-    def noting(self: nn.Module, *given: object, **keywords: object) -> object:
-        log.append(given)
-        return old(self, *given, **keywords)
-
-    return Patched(nn.Module, "__call__", noting)
+    return patch
 
 
-def compiled_call(module: nn.Module, log: list[object]) -> object:
-    module._compiled_call_impl = lambda *given: ("compiled", *given)
-    return None
-
-
-HOOKS: list[Hook] = [
-    forward_hook, replacing_hook, pre_hook, keyword_pre_hook, backward_hook, backward_pre_hook, always_called_hook,
-    global_hook, global_pre_hook, global_backward_hook, global_backward_pre_hook, own_forward, compiled_call,
-    own_method, wrapped_forward,
-    wrapped_class_forward, class_forward, static_class_forward, own_call_impl, class_call_impl, torch_call_impl, torch_call,
-]  # fmt: skip
+HOOKS: dict[str, Callable[[Any, list[object]], object]] = {
+    "forward": lambda module, log: module.register_forward_hook(lambda _, given, out: log.append((given, out))),
+    "replacing": lambda module, log: module.register_forward_hook(lambda _, given, out: 100),
+    "before": lambda module, log: module.register_forward_pre_hook(lambda _, given: (given[0] + 1,)),
+    "before, with keywords": lambda module, log: module.register_forward_pre_hook(
+        lambda _, given, keywords: (given, {"scale": 5.0}), with_kwargs=True
+    ),
+    "backward": lambda module, log: module.register_full_backward_hook(lambda _, before, after: log.append(after)),
+    "before backward": lambda module, log: module.register_full_backward_pre_hook(lambda _, grad: log.append(grad)),
+    "always called": lambda module, log: module.register_forward_hook(
+        lambda _, given, out: log.append(out), always_call=True
+    ),
+    "global": lambda module, log: torch_module.register_module_forward_hook(
+        lambda _, given, out: log.append(("global", out))
+    ),
+    "global, before": lambda module, log: torch_module.register_module_forward_pre_hook(
+        untyped(lambda _, given: (given[0] * 3,))
+    ),
+    "global, backward": lambda module, log: torch_module.register_module_full_backward_hook(
+        lambda _, before, after: log.append(after)
+    ),
+    "global, before backward": lambda module, log: torch_module.register_module_full_backward_pre_hook(
+        lambda _, grad: log.append(grad)
+    ),
+    "own forward": lambda module, log: Patched(module, "forward", lambda x: ("own", x)),
+    "own method": method,
+    "wrapped forward": wrapped_forward,
+    "wrapped forward of the class": wrapped_class_forward,
+    "forward of the class": class_forward,
+    "static forward of the class": lambda module, log: Patched(
+        type(module), "forward", staticmethod(lambda x: ("static", x))
+    ),
+    "compiled": lambda module, log: Patched(module, "_compiled_call_impl", lambda *given: ("compiled", *given)),
+    "own _call_impl": lambda module, log: Patched(module, "_call_impl", lambda *given: ("own", *given)),
+    "_call_impl of the class": class_call_impl,
+    "_call_impl of torch": noted("_call_impl"),
+    "__call__ of torch": noted("__call__"),
+}
 
 
 def called(module: nn.Module, hook: Hook) -> tuple[list[str], str]:
@@ -200,7 +164,7 @@ def called(module: nn.Module, hook: Hook) -> tuple[list[str], str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("hook", HOOKS.values(), ids=HOOKS)
 @pytest.mark.parametrize("cls", [Twice, HeirOfTwice])
 def test_hooks_and_patches_see_what_they_see_of_a_plain_module(hook: Hook, cls: type[Twice]) -> None:
     plain = PlainTwice() if cls is Twice else PlainHeirOfTwice()

@@ -168,7 +168,7 @@ FUNCTIONS: list[tuple[str, Callable[[int], Any], Callable[[Any], Any]]] = [
     ("tensor", flat, lambda value: value + value.y * 2),
     ("left", flat, lambda value: value.y - value),
     ("stack", flat, lambda value: Flat.stack((value, value + 1))),
-    ("number", flat, lambda value: value.logical_and(2)),
+    ("number", flat, lambda value: value**2),
 ]
 
 
