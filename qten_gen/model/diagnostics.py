@@ -81,7 +81,7 @@ class Fix:
     is_behind: bool = False
     """True if the text is inserted behind the node, in place of replacing it."""
     is_sure: bool = True
-    """True if nothing else can be meant. `--fix` makes no other change; an editor offers it all the same."""
+    """True if nothing else can be meant. An editor makes all such changes at once, and offers others one by one."""
     span: Span = UNLOCATED
     """Where it is, once the place is located."""
 

@@ -5,6 +5,7 @@ declarations, so that a project that imports torch or numpy is as fast as one th
 PYTHONPATH or where an editable installation points, a package that mentions qten_gen counts.
 """
 
+import fnmatch
 import os
 import re
 import sys
@@ -43,7 +44,7 @@ class Environment:
         return [
             folder
             for folder in search_path()
-            if folder.endswith("-packages") or any(name.endswith(".dist-info") for name in listed(folder))
+            if folder.endswith("-packages") or fnmatch.filter(listed(folder), "*.dist-info")
         ]
 
     @cached_property

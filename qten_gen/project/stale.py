@@ -128,7 +128,7 @@ def project_state(
     edited: dict[str, bytes] = {}
     unreadable: list[Failure] = []
     names: dict[str, str] = {}
-    dependencies = Dependencies(config)
+    dependencies: Dependencies | None = None
     more: Mapping[str, Source] = files.sources
     graph: SourceGraph | None = None
     while more or graph is None:
@@ -141,10 +141,11 @@ def project_state(
                 continue  # it has been removed since it was listed
             except OSError as error:
                 unreadable.append(Failure(path, f"cannot read it: {error.strerror}"))
-                dependencies.unreadable.add(path)
         present = {names[path]: record for path, record in records.items()}
         if has_same_names and not unreadable and _have_same_imports(previous.sources, present):
             break  # each has the place that it had
+        dependencies = dependencies or Dependencies(config)
+        dependencies.unreadable.update(failure.path for failure in unreadable)
         origins = {path: files.sources[path].origin for path in records}
         scans = {path: record.scan for path, record in records.items()}
         outside = frozenset(path for path in records if files.sources[path].outside)

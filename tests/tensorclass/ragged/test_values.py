@@ -102,6 +102,14 @@ def test_a_field_takes_lists_as_deep_as_there_are_batch_dimensions_and_gives_a_r
     assert words[1, 0].rows.tolist() == [0]
 
 
+def test_items_of_different_lengths_in_a_plain_field_are_told_of_ragged_ones() -> None:
+    one, other = (Targets(torch.ones(4), torch.ones(n), batch_size=()) for n in (1, 2))
+    with pytest.raises(
+        RuntimeError, match=r"stack: Targets\.labels: .*; a field of items of different lengths is Ragged"
+    ):
+        Targets.stack([one, other])
+
+
 def test_a_field_may_be_none_in_every_object_or_in_none() -> None:
     b = batch().replace(words=None)
     assert Batch.stack([b, b]).words is None

@@ -133,7 +133,8 @@ def _try(where: str, tensors: Sequence[Tensor], function: Callable[..., object],
     try:
         function(*[tensor.detach().clone() for tensor in tensors])  # a copy, because the function may write into it
     except RuntimeError as found:
-        raise RuntimeError(f"{where}: {found}") from error
+        advice = "; a field of items of different lengths is Ragged[Tensor]" if "equal size" in str(found) else ""
+        raise RuntimeError(f"{where}: {found}{advice}") from error
 
 
 def _is_one_memory(tensors: Sequence[Tensor]) -> bool:
