@@ -78,13 +78,13 @@ def the_only_one(items: list[Any]) -> Any:
 
 def field_by_field(number: int) -> None:
     """Let a worker send every tensor by itself."""
-    vars(pickling)["codes_to_send"] = lambda _: {}
-    vars(datasets)["LARGEST"] = 0
+    pickling.__dict__["codes_to_send"] = lambda _: {}
+    datasets.__dict__["LARGEST"] = 0
 
 
 def raised(number: int) -> None:
     """Let a worker pack tensors of every size."""
-    vars(packing)["LARGEST"] = 2**40
+    packing.__dict__["LARGEST"] = 2**40
 
 
 def measure(make: Callable[[], Any], count: int, start: Callable[[int], None] | None = None) -> float:

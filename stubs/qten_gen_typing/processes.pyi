@@ -10,7 +10,7 @@ class Processes(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
 
     def pack(self: T, *, shared: bool = False) -> T:
-        """An object whose small tensors, of up to 256 KiB each, are copies in one storage; the larger ones are those of this object.
+        """An object whose small tensors, of up to 256 KiB each, are copies in one storage. It shares the larger ones with this.
 
         So a `torch.multiprocessing` queue sends one descriptor for all of them. A worker of a DataLoader packs what it returns.
 
@@ -59,7 +59,7 @@ class Processes(Stored):
             FrozenInstanceError: the class is frozen.
         """
     def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True) -> T:
-        """Write the tensors of process `src` into those of every other process, which have the same shapes and dtypes.
+        """Write the tensors of process `src` into the tensors of every other process, which have the same shapes and dtypes.
 
         >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
         >>> Batch(torch.ones(2), batch_size=2).broadcast(0).tokens
@@ -72,7 +72,7 @@ class Processes(Stored):
             FrozenInstanceError: the class is frozen.
         """
     def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True) -> list[T]:
-        """The objects of all processes, in the order of their ranks, in every process. Static values are those of this process.
+        """The objects of all processes, in the order of their ranks, in every process. Static values are the own ones of the process.
 
         All have tensors of the same shapes and dtypes.
 

@@ -80,7 +80,7 @@ class Storage(Stored):
             store = batch[0].expand(1_000_000).memmap_like("data/train")
             store[:64] = first
 
-        The arguments are those of `memmap`; nothing is copied, so `copy_existing` changes nothing.
+        It takes the arguments of `memmap`; nothing is copied, so `copy_existing` changes nothing.
 
         >>> store = Batch(torch.ones(2), batch_size=2).memmap_like("data/train")
         >>> store.tokens
@@ -267,7 +267,7 @@ class Storage(Stored):
     def load_state_dict(
         self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False, from_flatten: bool = False
     ) -> T:
-        """Write the tensors of a state dict into those of this object, and take over its static values and names.
+        """Copy the tensors of a state dict into the tensors of this object, and take over its static values and names.
 
         >>> state = Batch(torch.arange(2), batch_size=2).state_dict()
         >>> Batch(torch.zeros(2, dtype=torch.int64), batch_size=2).load_state_dict(state).tokens

@@ -1,7 +1,6 @@
 """Runs that write nothing, and how much a run says."""
 
 import io
-import json
 import re
 import sys
 
@@ -69,13 +68,6 @@ def test_verbose_lists_what_was_written_and_removed(qten_gen: Command) -> None:
     ]
 
 
-def test_json_is_one_document_on_standard_output(qten_gen: Command) -> None:
-    qten_gen.write("src/model.py", BROKEN)
-    result = qten_gen("--output-format", "json", "src")
-    assert json.loads(result.out)
-    assert result.err.startswith("1 error in 1 file; nothing written in ")
-
-
 def test_diagnostics_are_annotations_on_github(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     qten_gen.write("src/model.py", BROKEN)
@@ -95,14 +87,6 @@ def test_a_run_in_a_folder_of_the_checkout_names_files_from_its_top(
     assert set(re.findall(pattern, qten_gen(*run).out)) == {"search/src/model.py", "search/src/fine.py"}
     monkeypatch.setenv("GITHUB_WORKSPACE", str(qten_gen.folder / "elsewhere"))
     assert set(re.findall(pattern, qten_gen(*run).out)) == {"src/model.py", "src/fine.py"}
-
-
-def test_an_output_format_of_the_command_line_wins_over_github(
-    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    qten_gen.write("src/model.py", BROKEN)
-    assert qten_gen("src", "--output-format", "concise").out.startswith("src/model.py:4:")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -122,15 +121,6 @@ def test_a_watch_survives_mistakes_and_prints_findings(qten_gen: Command, start:
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     watch.line("1 written")
     assert "z: " in qten_gen.read("shop/model_qten.py")
-
-
-def test_a_given_folder_may_go_and_come_back(qten_gen: Command, start: Callable[..., Watch]) -> None:
-    watch = start("shop")
-    watch.line("2 files written")
-    shutil.rmtree(qten_gen.folder / "shop")
-    watch.line("error: no such file or folder: shop")
-    qten_gen.write("shop/model.py", BATCH)
-    watch.line("2 files written")
 
 
 def test_a_file_that_is_saved_by_renaming_keeps_its_outputs(qten_gen: Command, start: Callable[..., Watch]) -> None:

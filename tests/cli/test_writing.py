@@ -92,14 +92,6 @@ def test_a_foreign_file_under_the_name_of_an_output_is_an_error(qten_gen: Comman
     assert not qten_gen.exists("src/model_qten.pyi")
 
 
-def test_a_renamed_copy_of_an_output_is_left_alone(qten_gen: Command) -> None:
-    qten_gen.write("src/model.py", BATCH)
-    qten_gen("src")
-    qten_gen.write("src/kept_qten.py", qten_gen.read("src/model_qten.py"))
-    assert qten_gen("src").summary == "2 files up to date"
-    assert qten_gen.exists("src/kept_qten.py")
-
-
 def test_a_link_under_the_name_of_an_output_is_never_written_through(qten_gen: Command) -> None:
     outside = qten_gen.write("elsewhere.py", "mine = True\n")
     qten_gen.write("src/model.py", BATCH)

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -174,19 +173,6 @@ def test_a_name_may_be_as_long_as_its_outputs_allow(qten_gen: Command) -> None:
     result = qten_gen(".")
     assert result.status == 2
     assert "cannot write it: File name too long" in result.err
-
-
-def test_a_deep_tree_is_listed(qten_gen: Command) -> None:
-    for _ in range(1100):
-        os.mkdir("d")
-        os.chdir("d")
-    Path("model.py").write_text(BATCH, encoding="utf-8")
-    assert qten_gen(str(qten_gen.folder)).summary == "2 files written"
-    for name in os.listdir("."):
-        os.unlink(name)
-    for _ in range(1100):
-        os.chdir("..")
-        os.rmdir("d")
 
 
 def test_other_spellings_of_a_path_name_the_same_file(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:

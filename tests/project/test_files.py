@@ -36,12 +36,6 @@ def test_a_generated_file_stands_for_its_source(qten_gen: Command) -> None:
     assert qten_gen("src/model.py", "src/model_qten.py", "--check").status == 0
 
 
-def test_nothing_is_written_when_one_of_the_paths_is_missing(qten_gen: Command) -> None:
-    qten_gen.write("src/model.py", BATCH)
-    assert qten_gen("src", "missing").status == 2
-    assert not qten_gen.exists("src/model_qten.py")
-
-
 def test_one_file_is_generated_alone_and_its_neighbours_are_read(qten_gen: Command) -> None:
     qten_gen.write("src/shop/__init__.py", "")
     qten_gen.write("src/shop/base.py", BATCH)
@@ -121,17 +115,6 @@ def test_a_loop_of_links_does_not_hang(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BATCH)
     (qten_gen.folder / "src/loop").symlink_to(qten_gen.folder / "src")
     assert qten_gen("src").summary == "2 files written"
-
-
-def test_a_linked_folder_that_is_named_is_entered(qten_gen: Command) -> None:
-    qten_gen.write("real/model.py", BATCH)
-    (qten_gen.folder / "link").symlink_to(qten_gen.folder / "real")
-    assert qten_gen("link").summary == "2 files written"
-
-
-def test_a_path_given_twice_counts_once(qten_gen: Command) -> None:
-    qten_gen.write("src/model.py", BATCH)
-    assert qten_gen("src", "./src/", "src/model.py", str(qten_gen.folder / "src")).summary == "2 files written"
 
 
 @pytest.mark.parametrize("name", ["my-model.py", "2nd.py", "class.py"])

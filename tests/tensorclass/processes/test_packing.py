@@ -177,6 +177,13 @@ def test_what_a_worker_sends_is_equal_to_what_another_process_sends(seed: int, m
     assert descriptors == 3
 
 
+class Holder:
+    """A class of somebody's own."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+
+
 def test_one_descriptor_for_a_batch_and_for_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
     send = in_a_worker(monkeypatch)
     fields = {str(at): torch.rand(4, at) for at in range(20)}
@@ -185,6 +192,10 @@ def test_one_descriptor_for_a_batch_and_for_a_list(monkeypatch: pytest.MonkeyPat
         found, descriptors = send(message)
         assert descriptors == 1
     assert storages(found[1]["batch"], *found[1]["others"]) == 1
+    loop: list[Any] = [Holder(many[0].clone()), many[0].clone()]
+    loop.append(loop)
+    found, descriptors = send(loop)
+    assert descriptors == 2 and facts(found[0].scene) == facts(many[0]) == facts(found[1])
     found, descriptors = send([many[0].replace(image=torch.rand(4, LARGEST)) for _ in range(2)])
     assert descriptors == 1 + 2
     assert send(Box(torch.rand(4, 0), batch_size=4))[0].corner.shape == (4, 0)

@@ -103,9 +103,9 @@ def test_a_field_takes_lists_as_deep_as_there_are_batch_dimensions_and_gives_a_r
 
 
 def test_items_of_different_lengths_in_a_plain_field_are_told_of_ragged_ones() -> None:
-    one, other = (Targets(torch.ones(n, 4), torch.ones(n), batch_size=()) for n in (1, 2))
+    one, other = (Targets(torch.ones(4), torch.ones(n), batch_size=()) for n in (1, 2))
     with pytest.raises(
-        RuntimeError, match=r"stack: Targets\.boxes: .*; a field of items of different lengths is Ragged"
+        RuntimeError, match=r"stack: Targets\.labels: .*; a field of items of different lengths is Ragged"
     ):
         Targets.stack([one, other])
 

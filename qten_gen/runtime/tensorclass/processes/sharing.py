@@ -71,7 +71,7 @@ def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, 
 
 
 def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True) -> T:
-    """Write the tensors of process `src` into those of every other process, which have the same shapes and dtypes.
+    """Write the tensors of process `src` into the tensors of every other process, which have the same shapes and dtypes.
 
     >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     >>> Batch(torch.ones(2), batch_size=2).broadcast(0).tokens
@@ -98,7 +98,7 @@ def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bo
 
 
 def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True) -> list[T]:
-    """The objects of all processes, in the order of their ranks, in every process. Static values are those of this process.
+    """The objects of all processes, in the order of their ranks, in every process. Static values are the own ones of the process.
 
     All have tensors of the same shapes and dtypes.
 

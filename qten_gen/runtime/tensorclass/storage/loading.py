@@ -77,7 +77,7 @@ def _not_found(cls: type[Stored], folder: str) -> FileNotFoundError:
 
 
 def _object(cls: type[T], folder: str, place: Place, device: torch.device | None) -> T | None:
-    """The object that metadata describes, in the format of this package or in that of tensordict; None where it has none."""
+    """The object that metadata describes, in the format of this package or of tensordict; None where it has none."""
     where = schema.metadata_in(place.folder)
     found = schema.parsed(place.text, where)
     foreign = schema.SECTION not in found
@@ -131,7 +131,7 @@ def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) ->
     made = object.__new__(cls)
     batch_size = Size(level.batch_size)
     device = source.device or _CPU
-    values: dict[str, object] = {**level.entries}  # those of no field are refused below
+    values: dict[str, object] = {**level.entries}  # what belongs to no field is refused below
     for declared in cls._declared_as.fields:
         name = declared.name
         if name in level.entries:

@@ -104,7 +104,7 @@ def memmap_like(
         store = batch[0].expand(1_000_000).memmap_like("data/train")
         store[:64] = first
 
-    The arguments are those of `memmap`; nothing is copied, so `copy_existing` changes nothing.
+    It takes the arguments of `memmap`; nothing is copied, so `copy_existing` changes nothing.
 
     >>> store = Batch(torch.ones(2), batch_size=2).memmap_like("data/train")
     >>> store.tokens

@@ -35,6 +35,8 @@ TENSOR_SUFFIX: Final = ".memmap"
 _THEIR_TYPE: Final = "<class 'tensordict._td.TensorDict'>"
 _THEIR_VERSION: Final = 1
 
+_render = json.JSONEncoder(separators=(",", ":")).encode
+
 _LARGEST_FILE = 2**28
 _MOST_ELEMENTS = 2**62
 DEEPEST: Final = 100
@@ -211,7 +213,7 @@ def rendered(metadata: Metadata) -> bytes:
         made |= {"_format_version": _THEIR_VERSION, "_class": "tensordict:TensorDict"}
         if level.names is not None:
             made["_names"] = list(level.names)
-    return json.dumps({**made, SECTION: to_json(metadata)}, separators=(",", ":")).encode()
+    return _render({**made, SECTION: to_json(metadata)}).encode()
 
 
 def from_tensordict(folder: str, metadata: dict[str, Json], depth: int = 0) -> dict[str, Json]:

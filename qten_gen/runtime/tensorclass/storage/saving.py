@@ -5,7 +5,7 @@ One file decides: the metadata of the folder, which describes the whole object. 
 1. writes every tensor to a new file in the folder itself, `.~<token>.<number>`;
 2. replaces the metadata. From here on the new object is there: whoever reads takes a tensor from its pending file first. A
    folder of a nested object that is loaded alone asks the metadata of its owner, so that all change at once;
-3. moves the files to their places, writes the metadata of nested folders, and replaces that of the folder once more.
+3. moves the files to their places, writes the metadata of nested folders, and replaces the metadata of the folder once more.
 
 A save that ends earlier leaves the old object, or, from step 2 on, the new one; the next save removes what is left over. No
 file is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the tensors of the
@@ -268,8 +268,12 @@ class _Save:
             is_kept = not self.options.like or id(item.entry) in self.structure
             files.write_new(path, item.tensor.detach() if is_kept else item.entry.size)
 
-        with ThreadPoolExecutor(max(self.options.threads, 1)) as pool:
-            list((pool.map if self.options.threads > 0 else map)(write, fresh))
+        if self.options.threads > 0:
+            with ThreadPoolExecutor(self.options.threads) as pool:
+                list(pool.map(write, fresh))
+        else:
+            for item in fresh:
+                write(item)
 
     def _put(self, folder: str, text: bytes) -> None:
         """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
@@ -278,7 +282,7 @@ class _Save:
         os.replace(temporary, metadata_in(folder))
 
     def _is_done(self) -> bool:
-        """True if the metadata is that of this save; also where that cannot be found out."""
+        """True if the metadata is of this save; also where nothing can be found out."""
         try:
             return self.token.encode() in text_in(self.folder)
         except FileNotFoundError:

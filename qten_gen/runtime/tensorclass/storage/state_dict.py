@@ -133,7 +133,7 @@ def dotless(key: str) -> str:
 def load_state_dict(
     self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False, from_flatten: bool = False
 ) -> T:
-    """Write the tensors of a state dict into those of this object, and take over its static values and names.
+    """Copy the tensors of a state dict into the tensors of this object, and take over its static values and names.
 
     >>> state = Batch(torch.arange(2), batch_size=2).state_dict()
     >>> Batch(torch.zeros(2, dtype=torch.int64), batch_size=2).load_state_dict(state).tokens
@@ -263,7 +263,7 @@ class _Load:
         return made
 
     def _tensors(self, owner: Stored, name: str, own: object, key: str) -> object:
-        """The tensors of a field afterwards: its own, into which those of the state dict are copied, or these themselves."""
+        """The tensors of a field afterwards: its own, into which the given ones are copied, or the given ones."""
         if isinstance(own, (dict, list)):
             items = list(own.items() if isinstance(own, dict) else enumerate(own))
             found = {at: self._tensors(owner, name, item, f"{key}.{dotless(str(at))}") for at, item in items}

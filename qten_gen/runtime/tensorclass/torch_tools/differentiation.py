@@ -1,6 +1,6 @@
 """`torch.autograd.grad`, `torch.autograd.backward` and activation checkpoints with objects among their arguments.
 
-An object stands for those of its tensors that require a gradient, in their order. So functions of objects are differentiated as
+An object stands for its tensors that require a gradient, in their order. So functions of objects are differentiated as
 functions of their tensors are.
 
 `torch.utils.checkpoint.checkpoint` passes objects on as any value. While a graph is traced, torch takes the call for an operator,
@@ -55,7 +55,7 @@ def backward(
     inputs: _Given | Sequence[_Given] | None = None,
     **options: object,
 ) -> None:
-    """Add the gradients of `tensors` to those of the leaves that they were computed from, or of `inputs` alone.
+    """Accumulate the gradients of `tensors` in the leaves that they were computed from, or in `inputs` alone.
 
     Raises:
         ValueError: an object in `grad_tensors` is not like its output.
@@ -92,7 +92,7 @@ def _outputs(
 
 
 def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor | None]:
-    """The weights of the tensors of one output: those of an object like it, or None for each."""
+    """The weights of the tensors of one output: an object like it has them, or each is None."""
     if not isinstance(output, Stored) or weight is None:
         return [cast("Tensor | None", weight)] * len(_differentiable(output))
     leaves = output._leaves()
@@ -105,7 +105,7 @@ def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor 
 
 
 def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:
-    """The gradient of an input, from those of all tensors in order."""
+    """The gradient of an input, from the gradients of all tensors in order."""
     if not isinstance(value, Stored):
         return next(found)
 
@@ -117,7 +117,7 @@ def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:
 
 
 def torch_functions() -> dict[Callable[..., object], Callable[..., object]]:
-    """The functions to call in place of those of torch, where one of the arguments is an object."""
+    """The functions to call in place of functions of torch, where one of the arguments is an object."""
     return {torch.autograd.grad: grad, torch.autograd.backward: backward}
 
 

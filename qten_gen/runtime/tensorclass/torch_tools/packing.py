@@ -143,7 +143,7 @@ def decoded(code: Code) -> Tensor:
 
 
 def pack(self: T, *, shared: bool = False) -> T:
-    """An object whose small tensors, of up to 256 KiB each, are copies in one storage; the larger ones are those of this object.
+    """An object whose small tensors, of up to 256 KiB each, are copies in one storage. It shares the larger ones with this.
 
     So a `torch.multiprocessing` queue sends one descriptor for all of them. A worker of a DataLoader packs what it returns.
 
@@ -186,12 +186,12 @@ def with_tensors(self: T, fn: Callable[[Tensor], Tensor], device: torch.device |
     return made
 
 
-_MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code]] = WeakKeyDictionary()
-"""The packed tensors of each message that is being pickled, by the buffer that it is written to."""
+_MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code | None]] = WeakKeyDictionary()
+"""The tensors of each message that is being pickled, by the buffer that it is written to; None for what is not packed."""
 
 
-def codes_to_send(self: Stored) -> Mapping[int, Code]:
-    """The small tensors of an object in a worker of a DataLoader, in the storage that holds those of the whole message.
+def codes_to_send(self: Stored) -> Mapping[int, Code | None]:
+    """The small tensors of an object in a worker of a DataLoader, in the storage of the whole message.
 
     A pickler calls for one object after the other. The function that called the pickler knows all.
     """
@@ -200,25 +200,30 @@ def codes_to_send(self: Stored) -> Mapping[int, Code]:
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_code is not _DUMPS:
         frame = frame.f_back
-    if frame is None:
-        return coded(all_tensors(self), shared=True)
-    names = frame.f_locals
-    if names["buf"] not in _MESSAGES:
-        leaves = [leaf for found in _objects(names["obj"]) for leaf in all_tensors(found)]
-        _MESSAGES[names["buf"]] = coded(leaves, shared=True)
-    return _MESSAGES[names["buf"]]
+    names = {} if frame is None else frame.f_locals
+    buffer, own = names.get("buf"), all_tensors(self)
+    if buffer is None:
+        return coded(own, shared=True)
+    if buffer not in _MESSAGES:
+        found = {id(made): made for made in _objects(names.get("obj"), set())}
+        leaves = [leaf for made in found.values() for leaf in all_tensors(made)]
+        _MESSAGES[buffer] = dict.fromkeys(map(id, leaves)) | coded(leaves, shared=True)
+    codes = _MESSAGES[buffer]
+    # Unknown where the object is in one of another class, which does not show what is in it.
+    unknown = [leaf for leaf in own if id(leaf) not in codes]
+    if unknown:
+        codes |= dict.fromkeys(map(id, unknown)) | coded(unknown, shared=True)
+    return codes
 
 
 _DUMPS: Final = ForkingPickler.dumps.__func__.__code__  # type: ignore[attr-defined] # a class method
 
 
-def _objects(value: object) -> Iterator[Stored]:
-    """The objects in a message of lists, tuples and dicts."""
+def _objects(value: object, seen: set[int]) -> Iterator[Stored]:
+    """The objects in a message of lists, tuples and dicts, which may hold one another."""
     if isinstance(value, Stored):
         yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _objects(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _objects(item)
+    elif isinstance(value, (list, tuple, dict)) and id(value) not in seen:
+        seen.add(id(value))
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _objects(item, seen)
