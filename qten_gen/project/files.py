@@ -1,7 +1,7 @@
 """Finds the files of a run: the sources of the project, and the outputs below the given paths.
 
-The whole project is listed, whatever paths are given: what is generated for a file depends on files that it imports, and on files
-that register handlers for its Modules. So a run over a part of the project gives the same as a run over all of it.
+The whole project is listed, whatever paths are given: what is generated for a file depends on files that it imports. So a run
+over a part of the project gives the same as a run over all of it.
 
 It reads names, sizes and times, but not the contents of files. Paths are kept as messages show them: relative to the working
 directory if they are below it. It uses the standard library only, and `os` instead of `pathlib`, because every run needs it, even

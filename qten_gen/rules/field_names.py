@@ -46,7 +46,7 @@ TENSORCLASS = (
     all_gather apply auto_batch_size_ batch_dims broadcast clear_device_ copy copy_ cpu cuda dim dumps exclude
     from_dataclass from_dict from_namedtuple from_numpy from_tensordict get grad is_empty is_locked is_memmap
     is_shared items keys load load_ load_memmap load_memmap_ load_safetensors load_state_dict lock_ memmap memmap_
-    memmap_like memmap_refresh_ named_apply ndim numel numpy pin_memory pop record_stream recv replace requires_grad
+    memmap_like memmap_refresh_ named_apply ndim numel numpy pack pin_memory pop record_stream recv replace requires_grad
     requires_grad_ save save_safetensors saved_path select send set set_ setdefault shape share_memory_ state_dict
     to to_dict to_tensordict tolist unlock_ update update_ vmap vmap_dims zero_grad
         """.split()

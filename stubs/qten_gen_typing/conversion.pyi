@@ -246,4 +246,7 @@ class Conversion(Stored):
 
         Args:
             dim: The batch dimension to map over.
+
+        Raises:
+            TypeError: a field is Ragged.
         """

@@ -289,7 +289,7 @@ SELECTING_GROUP = Group(
 
 CREATING_GROUP = Group(
     "New objects like another",
-    "The class and the static fields are those of the given object. `Batch.zeros_like(batch)` is typed. "
+    "The result has the class and the static fields of the given object. `Batch.zeros_like(batch)` is typed. "
     "`torch.zeros_like(batch)` does the same.",
     CREATING,
 )
