@@ -10,7 +10,6 @@ from torch import Tensor
 
 from qten_gen import TensorClass, lifted
 
-from ..declared import flat
 from .declared import Inner, example, integers
 
 fn: Any = torch  # objects in place of tensors
@@ -67,12 +66,3 @@ def test_min_along_a_dimension_keeps_the_classes() -> None:
     got = lifted(torch.min)(example(), 0)
     assert [type(found.inner) for found in got] == [Inner, Inner]
     assert got.indices.x.dtype is torch.int64
-
-
-@pytest.mark.parametrize("name", "sum mean nansum nanmean amin amax std var prod".split())
-def test_a_reduction_takes_names_of_numpy(name: str) -> None:
-    value = flat(2, 3)
-    got, wanted = getattr(torch, name)(value, axis=1, keepdims=True), getattr(torch, name)
-    assert got.batch_size == (2, 1)
-    assert torch.equal(got.x, wanted(value.x, dim=1, keepdim=True))
-    assert torch.equal(got.y, wanted(value.y, dim=1, keepdim=True))

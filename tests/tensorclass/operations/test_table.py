@@ -13,7 +13,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.operations.entries import Effect, Operation
-from qten_gen.runtime.tensorclass.operations.table import GROUPS, OPERATIONS, methods
+from qten_gen.runtime.tensorclass.operations.table import OPERATIONS, methods
 
 from .arguments import OTHER, Row
 from .declared import Batch, example, integers, tensors
@@ -173,14 +173,3 @@ def test_methods_read_well(name: str) -> None:
     assert method.__doc__
     assert method.__module__.startswith("qten_gen.runtime.tensorclass")
     assert inspect.ismethod(method) or next(iter(inspect.signature(method).parameters)) == "self"
-
-
-def test_help_of_a_method_says_what_holds_for_its_group() -> None:
-    silent = [
-        operation.name
-        for group in GROUPS
-        for operation in group.operations
-        if operation.is_method and "\n" not in (operation.method.__doc__ or "")
-    ]
-    assert silent == []
-    assert "`dim` is a batch dimension" in (Batch.all.__doc__ or "")
