@@ -137,6 +137,32 @@ def trained_by_lightning(folder: Path) -> nn.Module:
     return task.model
 
 
+def from_pretrained(folder: Path) -> nn.Module:
+    """transformers: a model with a declared part, which is made on meta and given memory tensor by tensor."""
+    transformers = importlib.import_module("transformers")
+
+    class Config(transformers.PretrainedConfig):  # type: ignore[misc, name-defined] # known at run time only
+        model_type = "qten-life-cycle"
+
+    class Model(transformers.PreTrainedModel):  # type: ignore[misc, name-defined] # as above
+        config_class = Config
+        _tied_weights_keys = {"core.head": "core.embed.weight"}  # noqa: RUF012 # as transformers reads it
+
+        def __init__(self, config: Any) -> None:
+            super().__init__(config)
+            self.core = Llm()
+            self.post_init()
+
+    model = Model(Config())
+    model.core.load_state_dict(checkpoint())
+    model.save_pretrained(folder)
+    spoiled_memory()
+    loaded = Model.from_pretrained(folder)
+    made: nn.Module = loaded.core
+    made(torch.zeros(1, 4, dtype=torch.int64))
+    return made
+
+
 def adapted_by_peft(folder: Path) -> nn.Module:
     """peft: LoRA on a layer and on the tied embedding, saved, loaded, merged and unloaded."""
     peft = importlib.import_module("peft")
@@ -157,6 +183,7 @@ CYCLES: dict[str, Cycle] = {
     "accelerate": accelerated,
     "Lightning": trained_by_lightning,
     "peft": adapted_by_peft,
+    "transformers": from_pretrained,
 }
-NEEDS = {"accelerate": "accelerate", "Lightning": "lightning", "peft": "peft"}
+NEEDS = {"accelerate": "accelerate", "Lightning": "lightning", "peft": "peft", "transformers": "transformers"}
 """The libraries that some need."""

@@ -181,6 +181,49 @@ def test_the_first_call_raises_where_nothing_makes_it(cls: type[Module]) -> None
         assert not each._forward_pre_hooks
 
 
+def allocated(model: nn.Module) -> None:
+    """What transformers' `from_pretrained` does to a model on meta: memory for what the checkpoint lacks, by assignment."""
+    spoiled_memory()
+    for path, module in model.named_modules():
+        for name, tensor in [*module._parameters.items(), *module._buffers.items()]:
+            if tensor is not None:
+                empty = torch.empty_like(tensor, device="cpu")
+                setattr(module, name, nn.Parameter(empty) if isinstance(tensor, nn.Parameter) else empty)
+        assert not any(tensor.is_meta for tensor in module.buffers(recurse=False)), path
+
+
+class Reader(Module):
+    """Reads the buffer of a child, which is never called."""
+
+    inner: Inner = submodule(Inner)
+    mask: Tensor = buffer(4, persistent=False, value=lambda reader: reader.inner.steps.clone())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.inner.steps * self.mask
+
+
+def test_memory_that_a_trainer_gives_past_every_method_is_filled_when_it_is_first_read() -> None:
+    model: nn.Module = on_meta(Reader)
+    allocated(model)
+    with pytest.warns(UserWarning, match="had other values than its declaration gives when the module was first used"):
+        assert model(torch.ones(4)).tolist() == [0.0, 1.0, 4.0, 9.0]
+    assert not model._forward_pre_hooks
+    again: nn.Module = on_meta(Reader)
+    again.load_state_dict({}, assign=True)
+    assert again(torch.ones(4)).tolist() == [0.0, 1.0, 4.0, 9.0]
+
+
+def test_what_a_trainer_writes_into_that_memory_is_kept_and_a_run_on_meta_is_none() -> None:
+    model: nn.Module = on_meta(Reader)
+    assert model(torch.ones(4, device="meta")).is_meta
+    allocated(model)
+    for tensor in model.buffers():
+        tensor.fill_(3.0)
+    assert model(torch.ones(4)).tolist() == [9.0] * 4
+    model.get_submodule("inner").steps = torch.ones(4)
+    assert model(torch.ones(4)).tolist() == [3.0] * 4
+
+
 def test_a_trainer_that_writes_it_is_left_alone() -> None:
     model: nn.Module = emptied(Unknown)
     model.get_buffer("mask").data.zero_()

@@ -15,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 
+from .life_cycles import watch
+from .marks import Mark, mark, unfilled
 from .module_base import ModuleBase
 
 if TYPE_CHECKING:
@@ -28,38 +30,12 @@ if TYPE_CHECKING:
 
 
 _PLAIN_TENSORS = (Tensor, nn.Parameter)
-_BYTE = 0xA5
-"""Each byte of a marked tensor that has no place in `_MARKS`."""
-
-_MARKS: dict[torch.dtype, tuple[torch.dtype, int]] = {
-    torch.float64: (torch.int64, 0x7FFDA5A5A5A5A5A5),
-    torch.float32: (torch.int32, 0x7FE5A5A5),
-    torch.float16: (torch.int16, 0x7FA5),
-    torch.bfloat16: (torch.int16, 0x7FE5),
-    torch.int64: (torch.int64, -0x5A5A5A5A5A5A5A5B),
-    torch.bool: (torch.uint8, _BYTE),
-}
-"""The mark in each element, as a number of its bits, which no program writes by chance: a NaN unlike torch's own, which
-arithmetic hands on; an odd number of eight bytes; a bool that is neither 0 nor 1."""
-
 _INITIALISERS = {
     name: function for name, function in vars(nn.init).items() if name.endswith("_") and callable(function)
 }
 
 _FEW = 64
 """Up to so many numbers are looked through faster as a list of Python's."""
-
-
-class Mark(NamedTuple):
-    """A tensor that was marked."""
-
-    tensor: Tensor
-    version: int
-    """Its version counter then."""
-    bits: Tensor
-    """Its memory as integers."""
-    number: int
-    """The one that marks each of them."""
 
 
 def fill(tensor: Tensor, initializer: Callable[[Tensor], object], field: str) -> None:
@@ -105,12 +81,12 @@ def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
         RuntimeError: one has. It is not raised where something skips initialisation on purpose, by patches of `torch.nn.init`
             or of the class's `reset_parameters`, or by a mode for torch functions.
     """
-    for name, mark in marks.items():
-        tensor = mark.tensor
+    for name, each in marks.items():
+        tensor = each.tensor
         # The class's code has registered another tensor in its place.
-        if _registered(module, name) is not tensor or not _may_be_unfilled(mark):
+        if _registered(module, name) is not tensor or not _may_be_unfilled(each):
             continue
-        count = unfilled(tensor, mark.version)
+        count = unfilled(tensor, each.version)
         if count:
             if _initialisation_is_skipped(type(module)):
                 return
@@ -138,13 +114,6 @@ def _has_memory(tensor: Tensor) -> bool:
     return type(tensor) in _PLAIN_TENSORS and not tensor.is_meta and tensor.numel() > 0 and not tensor.is_inference()
 
 
-def mark(tensor: Tensor) -> Mark:
-    """Fill a tensor with marks."""
-    bits, number = _bits(tensor)
-    bits.fill_(number)
-    return Mark(tensor, tensor._version, bits, number)
-
-
 def _may_be_unfilled(mark: Mark) -> bool:
     """Return whether the mark is anywhere in a tensor. To count it takes several times as long."""
     tensor, _, bits, number = mark
@@ -153,27 +122,6 @@ def _may_be_unfilled(mark: Mark) -> bool:
     if bits.numel() <= _FEW:
         return number in bits.flatten().tolist()
     return bool((bits == number).any())
-
-
-def unfilled(tensor: Tensor, version: int) -> int:
-    """How many elements have their mark. All or none where a byte is no proof; a write through `.data` changes no version."""
-    bits, number = _bits(tensor)
-    found = bits == number
-    if bits.numel() == tensor.numel() and tensor.dtype in _MARKS:
-        return int(found.sum())
-    if tensor.is_complex():
-        return int(found.any(-1).sum())
-    return tensor.numel() if tensor._version == version and bool(found.all()) else 0
-
-
-def _bits(tensor: Tensor) -> tuple[Tensor, int]:
-    """The memory of a tensor as integers, a complex number as two of them, and the one that marks it."""
-    # `.data`, because autograd refuses to write to a view of a complex parameter.
-    data = torch.view_as_real(tensor.data) if tensor.is_complex() else tensor.data
-    if data.dtype in _MARKS:
-        bits, mark = _MARKS[data.dtype]
-        return data.view(bits), mark
-    return data.view(-1).view(torch.uint8), _BYTE
 
 
 def _initialisation_is_skipped(cls: type) -> bool:
@@ -216,6 +164,8 @@ def register_value(
     """Register what `function` computes as a buffer, on `device`; floating point numbers in `dtype`, all in `own_dtype`."""
     value = _computed(module, name, function, device, shape)
     module.register_buffer(name, _cast(value, device, dtype, own_dtype), persistent)
+    if not persistent and module.get_buffer(name).is_meta:
+        watch(module)
     vars(module).setdefault(_FRESH, set()).add(name)
 
 

@@ -6,11 +6,14 @@ which computes and fills what the declaration says, and by its `__post_init__`. 
 tensors and children are on meta. So nothing else is written, and nothing unwritten is read. The random generator is in a state of
 its own meanwhile, so that random values are the same in every process, and what others draw stays the same too.
 
-A buffer that nothing makes is filled with marks, or stays on meta, and the first `forward` raises.
+A trainer may give memory to a buffer on meta past every method of the module. So a module that was made on meta looks at its
+unsaved buffers once more when it is first called. One that nothing makes is filled with marks, or stays on meta, and that call
+raises.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from copy import copy
 from types import CodeType
@@ -19,10 +22,12 @@ from zlib import crc32
 
 import torch
 from torch import Tensor, nn
+from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
-from .initialisation import Mark, mark, unfilled
-from .module_base import ModuleBase
+from .marks import Mark, mark, unfilled
+from .module_base import ModuleBase, RegisteredProperty
+from .module_base import buffer as buffer_property
 
 _METHODS = ("reset_parameters", "_reset_parameters", "__post_init__")
 _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isinstance(each, CodeType)), None)
@@ -58,11 +63,12 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
     names = [name for name in names if module._buffers[name].numel() and not _is_fake(module._buffers[name])]
     if not names:
         return False
+    left = []
     with torch.no_grad():
         for name, value in _values(module, names).items():
             held = module._buffers[name]
             if value is None:
-                _leave(module, held)
+                left.append(name)
             elif held.is_meta or held.shape != value.shape:
                 module._buffers[name] = value.to(device or held.device, held.dtype)
             elif hasattr(held, "device_mesh"):
@@ -72,6 +78,10 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
                 held.copy_(distribute_tensor(whole, held.device_mesh, held.placements, src_data_rank=None))
             else:
                 held.copy_(value)
+        if not any(_is_meta(module._buffers.get(name)) for name in module._non_persistent_buffers_set):
+            _unwatch(module)
+        for name in left:
+            _leave(module, module._buffers[name])
     return True
 
 
@@ -81,15 +91,18 @@ def _is_fake(tensor: Tensor) -> bool:
 
 
 @torch.inference_mode(False)
-def _values(module: ModuleBase, names: list[str]) -> dict[str, Tensor | None]:
-    """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors."""
+def _values(module: ModuleBase, names: list[str], *, are_fixed: bool = False) -> dict[str, Tensor | None]:
+    """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors.
+
+    With `are_fixed` there are none where random numbers are drawn.
+    """
     twin = _stand_in(module)
     marks = {name: mark(_empty(module._buffers[name])) for name in names}
     twin._buffers.update({name: each.tensor for name, each in marks.items()})
     # A class that a parametrization or `fully_shard` derives has another name.
     cls = next(each for each in type(module).__mro__ if "_declared_as" in vars(each))
     state = torch.get_rng_state()
-    torch.default_generator.manual_seed(crc32(cls.__qualname__.encode()))
+    seeded = torch.default_generator.manual_seed(crc32(cls.__qualname__.encode())).get_state()
     try:
         with torch.device("cpu"):
             for method in _METHODS:
@@ -98,7 +111,10 @@ def _values(module: ModuleBase, names: list[str]) -> dict[str, Tensor | None]:
     except Exception:  # it reads a saved tensor, which has no values; what it has made before that is made
         pass
     finally:
+        is_random = not torch.equal(torch.get_rng_state(), seeded)
         torch.set_rng_state(state)
+    if are_fixed and is_random:
+        return {}
     return {name: _made(twin._buffers.get(name), each) for name, each in marks.items()}
 
 
@@ -119,13 +135,14 @@ def _made(value: Tensor | None, before: Mark) -> Tensor | None:
 def _stand_in(module: nn.Module) -> Any:
     """A module of the same class and attributes, with its parameters, persistent buffers and children on meta."""
     twin: Any = object.__new__(type(module))
-    unsaved = module._non_persistent_buffers_set
+    real = module._non_persistent_buffers_set
     # Containers are copied, because a method may register hooks.
     vars(twin).update(
         {key: copy(value) if isinstance(value, dict | list | set) else value for key, value in vars(module).items()}
     )
+    vars(twin).pop(_WATCHED, None)
     twin._parameters = {name: _on_meta(each) for name, each in module._parameters.items()}
-    twin._buffers = {name: each if name in unsaved else _on_meta(each) for name, each in module._buffers.items()}
+    twin._buffers = {name: each if name in real else _on_meta(each) for name, each in module._buffers.items()}
     twin._modules = _Children(module._modules)
     return twin
 
@@ -163,23 +180,52 @@ class _Children(MutableMapping[str, Any]):
 
 
 def _leave(module: ModuleBase, buffer: Tensor) -> None:
-    """Let the first `forward` raise where nothing writes a buffer until then."""
+    """Let the first call raise where nothing writes a buffer until then."""
     if type(buffer) is Tensor and not buffer.is_meta:
         mark(buffer)
-    if _refuse_unmade not in module._forward_pre_hooks.values():
-        module.register_forward_pre_hook(_refuse_unmade)
+    watch(module)
 
 
-def _refuse_unmade(module: ModuleBase, args: tuple[object, ...]) -> None:
-    """A hook that is called once: raise where an unsaved buffer was never written.
+def unsaved(name: str, doc: str) -> RegisteredProperty:
+    """The property of a buffer that is in no state dict: of a watched module, it looks at the buffer before it is read."""
+    usual: Any = buffer_property(name, doc).fget
+
+    def read(module: Any) -> Any:
+        if not is_dynamo_compiling() and _WATCHED in module.__dict__:
+            _make_unwritten(module, ())
+        return usual(module)
+
+    return RegisteredProperty.of(unsaved, read, name, doc)
+
+
+_WATCHED = "_watched"
+"""The key in the instance dict of a module that looks at its unsaved buffers until it is called: the ids of those it has seen."""
+
+
+def watch(module: nn.Module) -> None:
+    """Look at the unsaved buffers of a module when it is first called, or one is read."""
+    vars(module)[_WATCHED] = {}
+    if _check_buffers not in module._forward_pre_hooks.values():
+        module.register_forward_pre_hook(_check_buffers)
+
+
+def _unwatch(module: nn.Module) -> None:
+    vars(module).pop(_WATCHED, None)
+    for key in [key for key, hook in module._forward_pre_hooks.items() if hook is _check_buffers]:
+        del module._forward_pre_hooks[key]
+
+
+def _check_buffers(module: ModuleBase, args: tuple[object, ...]) -> None:
+    """A hook that is called once, by modules that were made on meta or have a buffer that nothing made.
 
     Raises:
-        RuntimeError: one was not.
+        RuntimeError: nothing makes a buffer, and nobody has written it.
     """
-    if is_dynamo_compiling():
+    if is_dynamo_compiling() or not _make_unwritten(module, args):
         return
-    for key in [key for key, hook in module._forward_pre_hooks.items() if hook is _refuse_unmade]:
-        del module._forward_pre_hooks[key]
+    _unwatch(module)
+    for child in module.modules():  # which may never be called themselves
+        vars(child).pop(_WATCHED, None)
     for name in module._non_persistent_buffers_set:
         buffer = module._buffers.get(name)
         if type(buffer) is Tensor and not buffer.is_inference() and (buffer.is_meta or unfilled(buffer, 0)):
@@ -188,3 +234,45 @@ def _refuse_unmade(module: ModuleBase, args: tuple[object, ...]) -> None:
                 f"{cls}.{name} was never written: it is in no state dict, and nothing in {cls} makes it again from what is no"
                 f" saved tensor; declare it by buffer(..., value=...) or initializer=, or let {cls}.reset_parameters fill it"
             )
+
+
+def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
+    """Make unsaved buffers that are on meta, or got memory past every method of the module; False for a run on meta alone."""
+    tensors = (each for each in (*given, *module.parameters(), *module.buffers()) if isinstance(each, Tensor))
+    device = next((each.device for each in tensors if not each.is_meta), None)
+    if device is None or peek_interpreter_stack() is not None:
+        return False
+    names = module._non_persistent_buffers_set
+    if vars(module).get(_WATCHED) == {name: id(module._buffers.get(name)) for name in names}:
+        return True
+    _unwatch(module)
+    for child in module.children():  # whose buffers a value may read
+        for each in child.modules():
+            if _WATCHED in vars(each) and isinstance(each, ModuleBase):
+                _make_unwritten(each, (torch.empty(0, device=device),))
+    held = {name: module._buffers.get(name) for name in names}
+    plain = {name: each for name, each in held.items() if type(each) is Tensor and not each.is_inference()}
+    _remake(module, [name for name, each in plain.items() if each.is_meta], device)
+    # What was written in place has values of somebody's own.
+    unwritten = [name for name, each in plain.items() if each.numel() and not each.is_meta and each._version == 0]
+    for name, value in _values(module, unwritten, are_fixed=True).items() if unwritten else ():
+        buffer = module._buffers[name]
+        if value is not None and value.shape == buffer.shape and not _is_close(buffer.cpu(), value.to(buffer.dtype)):
+            with torch.no_grad():
+                buffer.copy_(value)
+            warnings.warn(
+                f"{type(module).__name__}.{name} had other values than its declaration gives when the module was first used, as"
+                " where a trainer allocates a buffer of a model on meta and writes nothing; it has the declared ones now."
+                " Write into it in place, or assign it after the first call, to give it values of your own",
+                stacklevel=2,
+            )
+    watch(module)  # a trainer that reads one buffer may still replace the next
+    vars(module)[_WATCHED] = {name: id(module._buffers.get(name)) for name in names}
+    return True
+
+
+def _is_close(found: Tensor, value: Tensor) -> bool:
+    """Return whether two tensors are equal but for the rounding of another device."""
+    if not (value.is_floating_point() or value.is_complex()):
+        return torch.equal(found, value)
+    return torch.allclose(found, value, rtol=0.02, atol=1e-6, equal_nan=True)

@@ -115,6 +115,10 @@ class ModuleMeta(DeclarationMeta):
             if call is not None and call.name == language.VIRTUAL:
                 type.__setattr__(cls, name, value)
                 delattr(generated, name)
+            elif call is not None and call.name == language.BUFFER and call.kwargs.get("persistent") is False:
+                from .life_cycles import unsaved
+
+                type.__setattr__(cls, name, unsaved(name, value.__doc__ or ""))
             elif name in ties:
                 from .ties_and_dtypes import tied
 

@@ -98,8 +98,8 @@ def _newer(own: nn.Parameter, other: nn.Parameter, known: int | None) -> nn.Para
     waits, other_waits = (each.is_meta or hasattr(each, "fake_mode") for each in (own, other))
     if waits != other_waits:
         return other if waits else own
-    if (type(own.data) is Tensor) != (type(other.data) is Tensor):  # one is distributed, or quantized
-        return other if type(own.data) is Tensor else own
+    if (type(own) is nn.Parameter) != (type(other) is nn.Parameter):  # one is distributed, or quantized
+        return other if type(own) is nn.Parameter else own
     # By its id: a reference would keep memory alive, and a weak one forbids `swap_tensors`.
     return own if id(other) == known != id(own) else other
 
