@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 from typing import Any
 
 import pytest
@@ -63,16 +62,6 @@ def test_a_pickle_that_does_not_fit_the_class_is_refused() -> None:
     state["declared"] = "before"
     with pytest.raises(TypeError, match=r"Flat: nothing was saved for the field 'y', which has no default"):
         Flat.__new__(Flat).__setstate__(state)
-
-
-def test_safe_torch_load_needs_the_declared_classes_only() -> None:
-    file = io.BytesIO()
-    torch.save(batch(4).to("cpu"), file)
-    file.seek(0)
-    with torch.serialization.safe_globals([Batch, Point]):
-        back = torch.load(file)
-    assert type(back) is Batch
-    assert (back.point.batch_size, back.device) == ((4,), torch.device("cpu"))
 
 
 def test_clone_copies_every_tensor_and_copy_none() -> None:

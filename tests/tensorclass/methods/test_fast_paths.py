@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor
-from torch.utils import _pytree
 
 from qten_gen import TensorClass
 
@@ -107,12 +106,6 @@ def test_a_function_that_breaks_the_batch_of_one_of_two_fields_alike_is_refused(
         value.apply(lambda tensor: tensor.reshape(next(shapes)))
 
 
-def test_a_tree_of_children_that_share_fewer_dimensions_has_fewer_batch_dimensions() -> None:
-    structure = _pytree.tree_structure(Twins(torch.ones(3, 2, 5), torch.ones(3, 2, 5), batch_size=(3, 2)))
-    back = _pytree.tree_unflatten([torch.ones(3, 2, 5), torch.ones(3, 4, 5)], structure)
-    assert back.batch_size == (3,)
-
-
 def test_tensors_that_can_have_no_gradient_are_left_out() -> None:
     value = Labelled(torch.ones(3, 2), torch.ones(3, dtype=torch.long), batch_size=3)
     value.requires_grad_()
@@ -124,13 +117,6 @@ def test_gradients_of_what_was_computed_cannot_be_switched_off() -> None:
     value = Labelled(torch.ones(3, 2, requires_grad=True) * 2, batch_size=3)
     with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
         value.requires_grad_(False)
-
-
-def test_a_tree_says_whether_the_object_has_a_device() -> None:
-    plain = _pytree.tree_structure(rows(3))
-    assert _pytree.tree_structure(rows(4)) == plain
-    back = _pytree.tree_unflatten(rows(5).to("cpu")._leaves(), plain)
-    assert (back.device, back.batch_size) == (None, (5,))
 
 
 def test_no_attribute_is_looked_up_through_a_function() -> None:
