@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import pytest
 import torch
 
-from qten_gen.runtime.tensorclass.storage.pickling import reduce
-
-from ..declared import Batch, Flat, Point, assert_applied, batch, flat, tensors
+from ..declared import Batch, Flat, assert_applied, batch, flat, tensors
 
 
 def test_from_dict_infers_nothing() -> None:
@@ -52,16 +49,6 @@ Batch(
     device=meta,
 )"""
     )
-
-
-def test_a_pickle_that_does_not_fit_the_class_is_refused() -> None:
-    state: Any = reduce(flat(4))[2]
-    with pytest.raises(TypeError, match=r"Point has no field 'x'; the fields are: position, weight"):
-        Point.__new__(Point).__setstate__(state)
-    del state["fields"]["y"]
-    state["declared"] = "before"
-    with pytest.raises(TypeError, match=r"Flat: nothing was saved for the field 'y', which has no default"):
-        Flat.__new__(Flat).__setstate__(state)
 
 
 def test_clone_copies_every_tensor_and_copy_none() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pytest
-import torch
 
-from ..declared import Batch, Flat, batch
+from ..declared import Batch, batch
 
 
 def test_views_share_memory() -> None:
@@ -45,24 +43,3 @@ def test_a_change_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         change(batch(3, 4))
-
-
-def test_integers_of_numpy_leave_integers_of_python_in_batch_sizes() -> None:
-    one, two, four = np.int64(1), np.int64(2), np.int64(4)
-    value: Any = Flat(torch.rand(4, 3), torch.rand(4), batch_size=cast(Any, [four]))
-    made = [
-        value,
-        Flat(torch.rand(4, 3), torch.rand(4), batch_size=cast(Any, four)),
-        value[one:],
-        value[:two],
-        value[one:four:two],
-        value[-four:-one],
-        value.reshape(two, two),
-        value.reshape((two, two)),
-        value.view(two, -1),
-        value.expand(two, four),
-        value.reshape(four)[two],
-    ]
-    for each in made:
-        assert all(type(size) is int for size in each.batch_size)
-    assert [tuple(each.batch_size) for each in made[2:6]] == [(3,), (2,), (2,), (3,)]

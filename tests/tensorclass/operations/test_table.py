@@ -184,16 +184,3 @@ def test_help_of_a_method_says_what_holds_for_its_group() -> None:
     ]
     assert silent == []
     assert "`dim` is a batch dimension" in (Batch.all.__doc__ or "")
-
-
-def test_help_of_a_method_says_which_errors_its_group_has_in_common() -> None:
-    groups = [group for group in GROUPS if group.raises]
-    silent = [
-        operation.name
-        for group in groups
-        for operation in group.operations
-        if operation.is_method and "\n\nRaises:\n    " not in (operation.method.__doc__ or "")
-    ]
-    assert len(groups) > 3
-    assert silent == []
-    assert (Batch.all.__doc__ or "").count("Raises:") == 1
