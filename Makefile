@@ -55,12 +55,8 @@ TOOLS := 'pytest>=8.3,<9.2' pytest-xdist hypothesis numpy safetensors cloudpickl
 # torch 2.6 cannot trace or export these, warns of less, and leaves a message of its own at the exit of a process.
 NOT_IN_2_6 := $(addprefix tests/, \
 	tensorclass/fields/test_annotated_shapes.py::test_compiled_code_checks_without_a_graph_break \
-	tensorclass/fields/test_containers.py::test_compiled_code_traces_it \
-	tensorclass/fields/test_per_item.py::test_compiled_code_traces_it \
-	tensorclass/fields/test_unbatched.py::test_compiled_code_passes_it_on \
-	tensorclass/methods/test_fast_paths.py::test_an_index_of_many_positions_is_compiled_without_a_break \
+	tensorclass/fields/test_per_item.py::test_values_are_read_in_code_that_is_compiled_or_exported \
 	declaring/test_ways_to_start.py::test_classes_of_a_script_reach_other_processes_through_cloudpickle \
-	module/test_dispatch_functional.py::test_every_hook_runs_around_a_handler \
 	module/test_virtual_anything.py::test_in_functional_transforms)
 
 # Without it pyright asks the network whether it is the newest.

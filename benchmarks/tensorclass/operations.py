@@ -101,8 +101,8 @@ OPERATIONS = (
     Operation("values", "apply", "a.apply(torch.neg)", "tree_map(torch.neg, a)", large=True),
     Operation("values", "==", "a == b", _each("t[0] == t[1]", "a", "b"), large=True),
     Operation("values", "+", "a + b", _each("t[0] + t[1]", "a", "b"), large=True),
-    Operation("values", "sum", "a.sum(0)", _each("t.sum(0)", "a"), large=True),
-    Operation("values", "mean", "a.mean(0)", _each("t.mean(0)", "a"), large=True),
+    Operation("values", "sum", "torch.sum(a, 0)", _each("t.sum(0)", "a"), "a.sum(0)", large=True),
+    Operation("values", "mean", "torch.mean(a, 0)", _each("t.mean(0)", "a"), "a.mean(0)", large=True),
     Operation(
         "values",
         "gather",

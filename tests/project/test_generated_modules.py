@@ -171,8 +171,8 @@ def test_an_import_of_the_generated_module_imports_the_handlers_beside_it(qten_g
 
 
 def test_a_module_of_another_library_may_end_with_the_same_letters(qten_gen: Command) -> None:
-    qten_gen.write("tools_qten.py", "class Base: ...\n")
-    qten_gen.write("use.py", "from qten_gen import TensorClass\nfrom tools_qten import Base\nclass Box(Base): ...\n")
+    qten_gen.write("gadgets_qten.py", "class Base: ...\n")
+    qten_gen.write("use.py", "from qten_gen import TensorClass\nfrom gadgets_qten import Base\nclass Box(Base): ...\n")
     assert qten_gen(".").status == 0
 
 

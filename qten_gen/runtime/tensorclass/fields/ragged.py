@@ -272,8 +272,8 @@ def ragged(
     batch_size: Size,
     device: torch.device | None,
     shape: tuple[str, str] | None = None,
-) -> RaggedStorage:
-    """The object to store in a field.
+) -> Any:
+    """The object to store in a field: a `Ragged`, whose class stands above this file.
 
     Args:
         cls: The class of the rows, `Tensor` or a TensorClass.
