@@ -261,7 +261,9 @@ def _refuse_mark(where: str, fn: object, argument: object, value: RaggedStorage)
     """Refuse a function that does not rearrange items."""
     what = effect_on_items(fn, argument, value._batch_size)
     if value._lengths.is_meta and not is_compiling():
-        raise TypeError(f"{where} is Ragged, and its items cannot be rearranged on the meta device, where lengths are unknown")
+        raise TypeError(
+            f"{where} is Ragged, and its items cannot be rearranged on the meta device, where lengths are unknown"
+        )
     if what is not None:
         said = "computed along dimensions" if what == "kept" else what
         advice = "reduce the rows of each item with .reduce(...), or compute with .rows"
