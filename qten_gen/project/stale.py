@@ -181,7 +181,7 @@ def project_state(
 
 
 def _have_same_imports(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]) -> bool:
-    """True if the sources are those of the last run, with the same imports."""
+    """True if the last run had the same sources, with the same imports."""
     if before.keys() != now.keys():
         return False
     return all(new is before[name] or new.scan == before[name].scan for name, new in now.items())

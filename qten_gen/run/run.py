@@ -140,7 +140,7 @@ def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last:
     Args:
         state: The state that it found.
         config: The settings of the project.
-        listed: The digests of what it listed; those of files are empty if it left something to do.
+        listed: The digests of what it listed; the digest of files is empty if it left something to do.
         began: When it began, in nanoseconds. What has changed just before may change again without another time.
         last: What the last run has seen.
     """
