@@ -76,7 +76,7 @@ def plan(
             package if its `__init__.py` is one of them.
         readings: What has been read of them already.
         rendered: The fingerprints of what the existing outputs of targets were rendered from. Where they are the same, the
-            outputs stay, and are not among those of the plan.
+            outputs stay, and are not in the plan.
     """
     known = graph or graph_from_texts(sources, {source_of(path) for path in existing})
     wanted = frozenset(known.origins if targets is None else targets)

@@ -21,7 +21,7 @@ Remembered = dict[_K, tuple[_V, frozenset[str]]]
 
 
 def widest(names: Collection[str]) -> frozenset[str]:
-    """The look-ups without those that another one answers, too: the content of a file tells that there is one.
+    """The look-ups, without any that another one answers too: the content of a file tells that there is one.
 
     >>> sorted(widest({"shop.model", "?shop.model", "?shop.base"}))
     ['?shop.base', 'shop.model']

@@ -35,7 +35,7 @@ class NodePath:
 
 
 NO_PATH = NodePath()
-"""The place of everything that was not read from a file, such as all records of `reflection`."""
+"""The place of what has none."""
 
 
 DYNAMIC = "?"
@@ -122,7 +122,7 @@ class Value:
     """A value in a declaration: a default, an initialiser, a dtype, a class to construct.
 
     Generated code contains the value if it is a literal, a name of torch, or a partial of one. Any other value is bound when the
-    class statement runs. Values are not compared. Generated code lists those that it contains in `_inlined_values`, and the
+    class statement runs. Values are not compared. Generated code lists the ones that it contains in `_inlined_values`, and the
     runtime compares that list with the objects themselves.
     """
 

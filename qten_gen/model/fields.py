@@ -184,7 +184,7 @@ class SubmoduleDecl:
     """The names of the children of a ModuleDict, `keys=("a", "b")`, or the config field that contains them, `keys="tasks"`."""
     inner: SubmoduleDecl | None = None
     """Each of the children if they are lists or dicts themselves: `submodule(submodule(Block, repeat=2), repeat="depth")`. The
-    class and the arguments are those of the innermost children."""
+    class and the arguments belong to the innermost children."""
     group: str | None = None
     """The group of the optimizer for its parameters that have none: `group="no_decay"`."""
     keep_dtype: bool = False
@@ -234,7 +234,7 @@ class SubmoduleDecl:
 
     @property
     def may_be_none(self) -> bool:
-        """True if None is registered if the condition is false."""
+        """True if None is registered where the condition is false."""
         return self.when is not None and not self.is_filtered
 
 

@@ -36,7 +36,7 @@ SETTINGS = (
         "names",
         "lists of names in files, `path:key`, each with the lock that `qten-gen lock` holds it against",
     ),
-    Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),
+    Setting("per-file-ignores", "codes", "warnings that are off in files, by globs as in exclude"),
     Setting("severity", "severities", "warnings that fail a run (error), or are off"),
     Setting(
         "source-roots",

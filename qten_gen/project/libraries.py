@@ -40,7 +40,7 @@ class Environment:
 
     @cached_property
     def sites(self) -> list[str]:
-        """The folders with metadata of distributions, and those that may get some."""
+        """The folders that have metadata of distributions, or may get some."""
         return [
             folder
             for folder in search_path()

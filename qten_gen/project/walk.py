@@ -70,7 +70,7 @@ class Walk:
                 waiting.extend(self._list(folder, is_start=folder == start))
 
     def look(self, paths: Iterable[str]) -> None:
-        """Add those of the paths that exist. Links and folders named like an output are added, to be reported and kept."""
+        """Add the paths that exist. Links and folders named like an output are added, to be reported and kept."""
         for path in paths:
             self._look(path, is_output(path))
 

@@ -320,7 +320,7 @@ _OF_EVERY_CONSTRUCTOR = ("self", "device", "dtype")
 def invalid_alias(context: RuleContext) -> Iterator[Problem]:
     """The name that `field(alias=...)` gives a constructor argument cannot be used.
 
-    With `alias`, the constructor takes an argument under another name than that of the field, so that a child can have the name
+    With `alias`, the constructor takes an argument under another name than the field, so that a child can have the name
     of the argument: `norm_class: type[nn.Module] = field(alias="norm")`. No two arguments can have the same name, and it must
     be a public name that the constructor leaves free. An alias that is the name of another argument's field is refused too,
     because nobody would know which of the two is meant.

@@ -168,7 +168,7 @@ class Fields(Stored):
             inplace: Write into the tensors that are there, as in `set`.
             non_blocking: Do not wait for copies to another device.
             keys_to_update: Only these, where `values` has more.
-            fields: More values by name, which go before those of `values`.
+            fields: More values by name, which go before `values`.
 
         Raises:
             KeyError: there is no such field; nothing is written then.
@@ -189,7 +189,7 @@ class Fields(Stored):
 
         Args:
             values: Values by the names of fields, or an object of the class, whose values are all taken.
-            changes: More values, which go before those of `values`.
+            changes: More values, which go before `values`.
 
         Raises:
             TypeError: there is no such field.
@@ -206,7 +206,7 @@ class Fields(Stored):
 
         Args:
             values: Values by the names of fields, or an object of the class, whose values are all taken.
-            changes: More values, which go before those of `values`.
+            changes: More values, which go before `values`.
 
         Raises:
             TypeError: there is no such field.

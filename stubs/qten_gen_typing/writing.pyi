@@ -91,7 +91,7 @@ class Writing(Stored):
 
         Args:
             index: Integers, slices, None, an ellipsis, lists or tensors, one for each batch dimension from the first on. A tensor
-                of dtype long or int holds positions; one of dtype bool is a mask, whose shape is that of the batch
+                of dtype long or int holds positions; one of dtype bool is a mask, with the shape of the batch
                 dimensions it covers. So True, a mask of no dimensions, adds one of size 1, and False one of size 0.
 
         Raises:

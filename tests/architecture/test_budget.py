@@ -11,12 +11,12 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_600,
-    "run|project|generate": 4_375,
+    "run|project|generate": 4_380,
     "read|link|model|common": 7_640,
     "reflection": 950,
     "rules": 5_195,
-    "emit|report|building": 3_100,
-    "runtime/declaring": 3_420,
+    "emit|report|building": 2_650,
+    "runtime/declaring": 3_380,
     "runtime/module": 3_450,
     "runtime/qten_style|runtime": 2_040,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_740,
@@ -33,9 +33,9 @@ ROOMS = {
 }
 """Rooms that share a number of lines, as a pattern of their folders below `qten_gen`."""
 
-PACKAGE_LINES = 59_000
+PACKAGE_LINES = 55_000
 PACKAGE_FILES = 330
-TEST_LINES = 56_300
+TEST_LINES = 56_000
 
 
 def lines(path: Path) -> int:

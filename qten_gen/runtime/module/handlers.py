@@ -135,7 +135,7 @@ def collect(cls: type[HandlerTables]) -> None:
 
 
 def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
-    """Put a handler for some types among those of the class itself: for all of them, or for none if that raises.
+    """Give the class itself a handler for some types: for all of them, or for none if that raises.
 
     Raises:
         ValueError: the class has a handler for one of the types from another place, and `replace` is False; the error names

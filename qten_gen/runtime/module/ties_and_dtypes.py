@@ -301,7 +301,7 @@ def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callabl
 
 
 def cast_assigned(module: nn.Module, state_dict: MutableMapping[str, Tensor], prefix: str) -> None:
-    """Before the tensors of a state dict take the place of those of a module, give them the dtypes that are kept."""
+    """Give the tensors of a state dict the kept dtypes of a module, before they take the place of its own."""
     for name, tensor in kept_tensors(module):
         given = state_dict.get(f"{prefix}{name}")
         if isinstance(given, Tensor) and given.dtype != tensor.dtype:

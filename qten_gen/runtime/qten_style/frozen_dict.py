@@ -30,7 +30,7 @@ class FrozenDict(Mapping[K, V]):
 
     Args:
         items: A mapping, or pairs of key and value.
-        keywords: Further items, whose keys are strings. They win over those of `items`.
+        keywords: Further items, whose keys are strings. They win over `items`.
 
     Raises:
         TypeError: `items` is neither, or a key is not hashable.

@@ -41,7 +41,7 @@ def from_dataclass(cls: type, *, name: str | None = None, **flags: bool) -> type
 
     Args:
         cls: The dataclass. `TensorClass.from_dataclass` converts its instances.
-        name: The name of the new class; that of the dataclass without it.
+        name: The name of the new class; by default, the name of the dataclass.
         flags: The flags of a class statement, such as `frozen=True`.
 
     Raises:

@@ -211,7 +211,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
 
         Args:
             fill: What stands behind the rows; for rows of a TensorClass also a mapping of fields to numbers, 0 for others.
-            length: The number of rows for each item; that of the longest item by default.
+            length: The number of rows for each item; by default, as many as the longest item has.
 
         Raises:
             ValueError: an item has more rows than `length`.

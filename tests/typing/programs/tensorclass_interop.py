@@ -54,4 +54,5 @@ batch.send(1, tag=3)
 batch.broadcast()  # E
 
 assert_type(batch.share_memory_(), Batch)
+assert_type(batch.pack(shared=False), Batch)
 assert_type(batch.is_shared(), bool)

@@ -80,7 +80,7 @@ def fitting(self: Stored, name: str, value: object, old: Tensor | None) -> Tenso
 
     Raises:
         TypeError: `value` is not a tensor (and the class does not cast), or of another dtype.
-        ValueError: its shape is another, or a size is not that of another field.
+        ValueError: its shape is another, or a size differs from another field.
     """
     found = unbatched(self, name, value, self._device)
     if old is not None and found.dtype is old.dtype and found.shape == old.shape:

@@ -57,10 +57,10 @@ def apply(self: T, fn: Callable[..., Tensor], *others: T, **options: Unpack[Appl
     Args:
         fn: Gets a tensor of shape `[*batch, *event]`, of a field of its own each time, and returns one whose shape starts with
             the batch size. Dtype and device are free.
-        others: Objects of the class, whose tensors `fn` gets beside those of this one.
+        others: Objects of the class, whose tensors `fn` gets beside the tensors of this one.
         batch_size: Batch size of the result, where `fn` changes it.
         device: Device of the result, where `fn` changes it.
-        names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
+        names: Names of the result's batch dimensions; None keeps the names where the batch size stays.
         inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
         propagate_lock: Lock the result where this object is locked.
 
@@ -107,7 +107,7 @@ def named_apply(
 
     Args:
         fn: Gets a key and a tensor of shape `[*batch, *event]`, and returns one whose shape starts with the batch size.
-        others: Objects of the class, whose tensors `fn` gets behind those of this one.
+        others: Objects of the class, whose tensors `fn` gets behind the tensors of this one.
         nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
         options: As in `apply`.
 

@@ -86,7 +86,7 @@ def unflatten(self: T, dim: Dim, sizes: Sequence[int]) -> T:
     """Divide one batch dimension into several; one size may be -1.
 
     Raises:
-        ValueError: the sizes do not multiply to that of the dimension.
+        ValueError: the product of the sizes is not the size of the dimension.
     """
     at = dimension(self, dim)
     parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))

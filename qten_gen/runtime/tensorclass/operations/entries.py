@@ -28,7 +28,7 @@ class Effect(Enum):
 class Operation(NamedTuple):
     """One operation: a method of TensorClass, the torch functions that mean it, or both.
 
-    Static fields are those of the first object, whatever the operation.
+    The result has the static fields of the first object, whatever the operation.
     """
 
     name: str
