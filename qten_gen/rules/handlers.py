@@ -58,7 +58,7 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
         if not forward or owner is None or any(_covers(names, handler.type.name, project) for names in taken):
             continue
         is_overloaded = any(name in _OVERLOADS for name in forward[-1].decorators)
-        missing = _overload(handler, forward[-1])
+        missing = _overload(handler)
         help = f"add `{missing}` to its overloads" if is_overloaded else f"give it overloads, one of them `{missing}`"
         fix = None
         if is_overloaded and owner.module == file.source.module:
@@ -147,7 +147,7 @@ def _lineage(name: str, project: Project) -> Iterator[str]:
             yield from _lineage(base.name, project)
 
 
-def _overload(handler: RegistrationDecl, forward: MethodSource) -> str:
+def _overload(handler: RegistrationDecl) -> str:
     """The overload of `forward` for a handler: the signature of the handler behind the module."""
     tree = ast.parse(f"def f({handler.signature.parameters}): ...").body[0]
     assert isinstance(tree, ast.FunctionDef)
