@@ -158,7 +158,7 @@ class TiedModule(ModuleBase):
         super()._save_to_state_dict(destination, prefix, keep_vars)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[no-untyped-call] # torch gives it no types
         # From here on one sees which name gets a new parameter. What is unpickled around the module may have no tensors yet.
         with suppress(AttributeError):
             restore_ties(self)
