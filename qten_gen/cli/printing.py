@@ -9,16 +9,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from .. import __version__
 from ..project.output_names import source_of
 from ..project.paths import relative_to
 from ..run.run import Outcome
 from .options import Options, output_format
-
-if TYPE_CHECKING:
-    pass
 
 
 def print_outcome(

@@ -14,7 +14,7 @@ _QUOTES = re.compile(r'"{3,}|"+\Z')
 """Quotes that would end a docstring."""
 
 
-def bracketed(head: str, items: Sequence[str], tail: str, indent: int, width: int = WIDTH) -> str:
+def bracketed(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     """`head`, the items with commas, `tail`, as ruff sets them out: all on one line, the items on
     one of their own, or one item a line.
 
@@ -22,9 +22,9 @@ def bracketed(head: str, items: Sequence[str], tail: str, indent: int, width: in
     'f(a, b)'
     """
     line = ", ".join(items)
-    if indent + len(f"{head}{line}{tail}") <= width:
+    if indent + len(f"{head}{line}{tail}") <= WIDTH:
         return f"{head}{line}{tail}"
-    if indent + 4 + len(line) <= width:
+    if indent + 4 + len(line) <= WIDTH:
         return f"{head}\n{' ' * (indent + 4)}{line}\n{' ' * indent}{tail}"
     return stacked(head, items, tail, indent)
 
@@ -44,7 +44,7 @@ def signature(name: str, parameters: Sequence[str], result: str, indent: int) ->
     return bracketed(f"def {name}(", ["self", *parameters], f") -> {result}:", indent)
 
 
-def comprehension(head: str, item: str, clause: str, tail: str, indent: int, width: int = WIDTH) -> str:
+def comprehension(head: str, item: str, clause: str, tail: str, indent: int) -> str:
     """A comprehension between brackets: on one line where it fits, else the item and the clause on lines of their own.
 
     >>> comprehension("f([", "g(n)", "for n in x", "])", 0)
@@ -52,7 +52,7 @@ def comprehension(head: str, item: str, clause: str, tail: str, indent: int, wid
     """
     line = f"{head}{item} {clause}{tail}"
     inner = " " * (indent + 4)
-    return line if indent + len(line) <= width else f"{head}\n{inner}{item}\n{inner}{clause}\n{' ' * indent}{tail}"
+    return line if indent + len(line) <= WIDTH else f"{head}\n{inner}{item}\n{inner}{clause}\n{' ' * indent}{tail}"
 
 
 def names(items: Sequence[str], indent: int, head: str) -> str:

@@ -1,14 +1,14 @@
-"""Mends sources where a rule knows the only way to do so, by a codemod. Nothing else in their text changes."""
+"""Mends sources where a rule knows a certain or a likely way (see `Fix.is_sure`), by a codemod. Nothing else in them changes."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from ..model.diagnostics import Diagnostic, Fix, Span
+from ..model.diagnostics import Fix, Span
 from ..read.syntax import decode, encoding_of, parse
 
 _OPERANDS = 4000
@@ -45,23 +45,8 @@ def rewritten(text: str, change: Callable[[cst.Module], cst.Module]) -> str:
         raise CannotRewrite("it is nested too deeply for libcst, which rewrites it") from error
 
 
-def fixed(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> dict[str, bytes | CannotRewrite]:
-    """The new bytes of the sources that have fixes, by path, or why one stays. Of fixes of one part, only the first is made."""
-    fixes: dict[str, list[Fix]] = {}
-    for item in diagnostics:
-        if item.fix is not None and item.fix.span.line:
-            fixes.setdefault(item.path, []).append(item.fix)
-    found: dict[str, bytes | CannotRewrite] = {}
-    for path, given in fixes.items():
-        try:
-            found[path] = _fixed(sources[path], given)
-        except CannotRewrite as reason:
-            found[path] = reason
-    return found
-
-
-def _fixed(data: bytes, fixes: Iterable[Fix]) -> bytes:
-    """The bytes of a source with fixes.
+def fixed(fixes: Iterable[Fix], data: bytes) -> bytes:
+    """The bytes of a source with fixes. Of fixes of one part, only the first is made.
 
     Raises:
         CannotRewrite: It would not be Python any more, cannot be encoded, or libcst cannot parse it.

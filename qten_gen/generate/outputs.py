@@ -40,11 +40,6 @@ def texts_of(views: Views) -> dict[str, str]:
     return {suffix: with_header(views.source, FORMAT, text) for suffix, text in texts.items()}
 
 
-def render(file: FileDecl) -> dict[str, str]:
-    """The generated texts of a source file by suffix."""
-    return texts_of(views_of(file))
-
-
 def render_outputs(path: str, views: Views, existing: Mapping[str, bytes]) -> dict[str, str]:
     """The texts of the outputs of a source. Those that exist already, with the same bytes, are not checked again.
 

@@ -133,7 +133,7 @@ class Ancestry:
         qualified = f"{file.module}.{cls.qualname}"
         roots = self.roots(qualified)
         for base in cls.bases:
-            dynamic = self._dynamic(file, cls, base)
+            dynamic = self._dynamic(cls, base)
             if dynamic is not None:
                 yield dynamic
             if self._base(base) == DYNAMIC:
@@ -165,7 +165,7 @@ class Ancestry:
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
             )
 
-    def _dynamic(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
+    def _dynamic(self, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
         """The diagnostic for a base that may be a declaration, which only the program knows."""
         if self._base(base) != DYNAMIC:
             return None

@@ -90,7 +90,7 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
     methods = tuple(_method(method, lookup) for method in cls.methods)
     checks = tuple(_call(call, of_fields) for call in cls.checks)
     keywords = tuple((name, _value(value, lookup)) for name, value in cls.keywords)
-    bases = tuple(_base(base, file, names, lookup) for base in cls.bases)
+    bases = tuple(_base(base, names, lookup) for base in cls.bases)
     values = tuple((name, _named(_value(value, lookup), names)) for name, value in cls.values)
     parts = (*fields, *methods, *checks, *(value for _, value in (*keywords, *values)), *bases)
     before = (*cls.fields, *cls.methods, *cls.checks, *(value for _, value in (*cls.keywords, *cls.values)), *cls.bases)
@@ -142,7 +142,7 @@ def _method(method: MethodSource, lookup: Lookup) -> MethodSource:
     return method if call is method.specifier else replace(method, specifier=call)
 
 
-def _base(base: TypeExpr, file: SourceFile, names: Names, lookup: Lookup) -> TypeExpr:
+def _base(base: TypeExpr, names: Names, lookup: Lookup) -> TypeExpr:
     """`TensorClass[FLAG]` with the flag as a string."""
     if not base.args or names.resolve(base.name) != language.TENSORCLASS:
         return base

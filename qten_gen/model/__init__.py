@@ -1,6 +1,6 @@
-"""The declaration model: frozen dataclasses that describe declarations.
+"""The declaration model: frozen records that describe declarations.
 
-The model has two layers. The *source* layer (`class_body`, `source`) describes one file or class statement on its own, before
+The model has two layers. The *source* layer (`source`, `field_parts`) describes one file or class statement on its own, before
 imported names are resolved. The *declaration* layer (`fields`, `declarations`) adds inherited fields and decides their kinds.
 Both readers, `read` with `link` for text and `reflection` for class statements, create the source layer, and turn it into
 declarations with the functions of `field_kinds` and `build_field`. Rules, emitters and the freshness check of the runtime use the

@@ -71,7 +71,7 @@ def _as_member(argument: Argument) -> Argument:
 
 
 def build_tensorclass_field(
-    source: FieldSource, type: TypeExpr, flags: frozenset[str], owner: str, is_declared: Callable[[str], bool]
+    source: FieldSource, type: TypeExpr, flags: frozenset[str], owner: str, is_tensorclass: Callable[[str], bool]
 ) -> FieldDecl:
     """Build a field of a TensorClass.
 
@@ -80,10 +80,10 @@ def build_tensorclass_field(
         type: Its annotation, with aliases and type variables expanded.
         flags: The flags of the class, inherited ones included.
         owner: Qualified name of the class.
-        is_declared: Whether a qualified name is a TensorClass.
+        is_tensorclass: Gives True for the qualified name of a TensorClass.
     """
     default, kw_only = _default(source)
-    decl = classify(source.name, type, flags, is_declared)
+    decl = classify(source.name, type, flags, is_tensorclass)
     return replace(decl, default=default, kw_only=kw_only, doc=source.doc, owner=owner, place=source.place)
 
 

@@ -162,7 +162,7 @@ class FileDecl:
     """All declarations of the run by qualified name. Iteration gives only those of the file, and of the Modules that it registers
     handlers for."""
     packages: Mapping[str, bool] = field(default_factory=dict, compare=False)
-    """True if the modules of the run are packages. They cannot be listed."""
+    """True for a module of the run that is a package. The modules cannot be listed."""
     type_variables: frozenset[str] = frozenset()
     """The type variables of the files that the declarations mention directly."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
@@ -173,7 +173,7 @@ class FileDecl:
     """The qualified names of the TensorClasses of the run that are inside classes, and so have no declaration."""
 
     def is_package(self, module: str) -> bool:
-        """True if one of the modules is a package's `__init__.py`."""
+        """True if a module of the run is a package."""
         return self.packages.get(module, False)
 
 

@@ -71,7 +71,7 @@ UNLOCATED = Span()
 class Fix:
     """A way to mend a mistake: `text` in place of a node, of a part of a string literal, or behind a node.
 
-    A rule gives one only if nothing else can be meant, or says that it is not sure.
+    It may be only likely: `is_sure` says.
     """
 
     text: str

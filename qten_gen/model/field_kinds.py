@@ -39,17 +39,17 @@ class _Annotation(NamedTuple):
     single: TypeExpr | None
     """The only member of `present`; None if there are several or none."""
     flags: frozenset[str]
-    is_declared: Callable[[str], bool]
+    is_tensorclass: Callable[[str], bool]
 
 
-def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Callable[[str], bool]) -> FieldDecl:
+def classify(name: str, type: TypeExpr, flags: frozenset[str], is_tensorclass: Callable[[str], bool]) -> FieldDecl:
     """Build the field that `name: type` declares in a class with these flags, without its default, owner and place.
 
     Args:
         name: Name of the field.
         type: Its annotation, with aliases and type variables expanded.
         flags: The flags of the class, inherited ones included.
-        is_declared: Whether a qualified name is a TensorClass.
+        is_tensorclass: Gives True for the qualified name of a TensorClass.
 
     >>> from qten_gen.model import union
     >>> classify("mask", union((TypeExpr("torch.Tensor"), TypeExpr("None"))), frozenset(), lambda _: False).optional
@@ -59,7 +59,7 @@ def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Call
     present = tuple(member for member in members if member.name != "None")
     single = present[0] if len(present) == 1 else None
     optional = len(present) < len(members)
-    annotation = _Annotation(name, type, present, optional, single, flags, is_declared)
+    annotation = _Annotation(name, type, present, optional, single, flags, is_tensorclass)
     for decide in _DECIDERS:
         found = decide(annotation)
         if found is not None:
@@ -71,7 +71,7 @@ def _unbatched(given: _Annotation) -> FieldDecl | None:
     """`Unbatched[Tensor]`: a tensor without batch dimensions."""
     if given.single is None or given.single.name != language.UNBATCHED:
         return None
-    inner = classify(given.name, argument_of(given.single), given.flags, given.is_declared)
+    inner = classify(given.name, argument_of(given.single), given.flags, given.is_tensorclass)
     if inner.kind is not FieldKind.TENSOR:
         return None
     return replace(inner, unbatched=True, optional=given.optional or inner.optional, type=given.type)
@@ -98,7 +98,7 @@ def _ragged(given: _Annotation) -> FieldDecl | None:
         return None
     rows = argument_of(given.single)
     dtype, dims = _shape((rows,))
-    if given.is_declared(rows.name):
+    if given.is_tensorclass(rows.name):
         nested = rows.name.rpartition(".")[2]
     elif is_tensor(rows):
         nested = None
@@ -117,7 +117,7 @@ def _several_tensors(given: _Annotation) -> FieldDecl | None:
 
 def _nested(given: _Annotation) -> FieldDecl | None:
     """`Point`, another TensorClass."""
-    if given.single is None or not given.is_declared(given.single.name):
+    if given.single is None or not given.is_tensorclass(given.single.name):
         return None
     nested = given.single.name.rpartition(".")[2]
     return FieldDecl(given.name, FieldKind.NESTED, given.optional, nested=nested, type=given.type)

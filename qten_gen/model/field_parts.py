@@ -35,7 +35,7 @@ class NodePath:
 
 
 NO_PATH = NodePath()
-"""The place of everything that was not read from a file, such as all records of `reflection`."""
+"""The place of what has none."""
 
 
 DYNAMIC = "?"

@@ -234,7 +234,7 @@ class SubmoduleDecl:
 
     @property
     def may_be_none(self) -> bool:
-        """True if None is registered if the condition is false."""
+        """True if None is registered where the condition is false."""
         return self.when is not None and not self.is_filtered
 
 

@@ -1,4 +1,4 @@
-"""Writes and removes generated files according to a plan. No other module changes files of the user.
+"""Changes files of the user, each whole or not at all. No other module does.
 
 Each file is written under a temporary name and then renamed. So even after an interruption, it has either the old content or the
 new. Renaming replaces a symbolic link and does not write to its target.

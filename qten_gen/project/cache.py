@@ -10,7 +10,7 @@ written by another version of the generator counts as empty. It is one file, of 
   what they were rendered from, and the signatures of the outputs;
 * the parsed sources, each as bytes of its own that `generate.parsed` reads when something asks for them.
 
-Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
+Paths in the index are relative to the folder of `.qten_cache/`, with forward slashes.
 """
 
 from __future__ import annotations
@@ -95,7 +95,12 @@ class SourceRecord(NamedTuple):
     content: str = ""
     """The digest of what it says; empty if it has not been parsed."""
     place: str = ""
-    """Its place among the other sources, as far as anything depends on it; empty if it can affect no declaration."""
+    """Its place among the other sources, as far as anything depends on it."""
+
+    @property
+    def is_relevant(self) -> bool:
+        """True if it can affect a declaration: then its place begins with `*`."""
+        return self.place.startswith("*")
 
 
 class FreshRecord(NamedTuple):
@@ -246,7 +251,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def _mark(index: bytes) -> bytes:
-    """The first line. It says that this generator wrote the index, which is not examined again."""
+    """The second line. It says that this generator wrote the index, which is not examined again."""
     return digest(generator().encode() + index).encode()
 
 

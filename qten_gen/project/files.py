@@ -83,8 +83,6 @@ class ProjectFiles(NamedTuple):
     """Folders and modules that are left out, as excluded ones and links, and that an import may lead to all the same."""
     leftovers: tuple[str, ...] = ()
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
-    folders: frozenset[str] = frozenset()
-    """The folders that were listed, in all of which a source may appear."""
 
 
 class PathError(Exception):
@@ -131,7 +129,6 @@ def discover(paths: Sequence[str], config: Config | None = None, unsaved: Collec
         {path: reason for path, reason in walk.unreadable.items() if path in given or path in chosen},
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
-        frozenset(walk.folders),
     )
 
 

@@ -107,7 +107,7 @@ class SourceGraph(NamedTuple):
     def files(self, path: str, lookups: Iterable[str]) -> list[str]:
         """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
         view = self.view(path)
-        modules = {name.partition(":")[0] for name in lookups if name[0] not in "?+" and name[-1] != "."}
+        modules = {name for name in lookups if name[0] != "?" and name[-1] != "."}
         found = (self.relevant_file(view, module) for module in sorted(modules))
         return [other for other in found if other is not None]
 

@@ -68,7 +68,7 @@ class ProjectState(NamedTuple):
     """The stale targets whose outputs are as the last run left them, with what it recorded."""
     stale: tuple[str, ...] = ()
     """Targets whose outputs have to be planned."""
-    lost: Mapping[str, bytes] = {}
+    orphans: Mapping[str, bytes] = {}
     """Generated files that no source has any more."""
     failures: tuple[Failure, ...] = ()
     has_same_places: bool = False
@@ -82,21 +82,19 @@ class ProjectState(NamedTuple):
     @property
     def relevant(self) -> list[str]:
         """The sources that can affect a declaration, sorted."""
-        return sorted(path for path, record in self.records.items() if record.place[:1] == "*")
+        return sorted(path for path, record in self.records.items() if record.is_relevant)
 
 
 Parse = Callable[[bytes, str, Origin], "tuple[str, bytes | None]"]
 """Gives the digest of what a source says, and the parsed source, from its bytes."""
 
-"""Gives what reads the files of a project."""
 
-
-def torn_sources(state: ProjectState, reader: Reader | None) -> list[str]:
+def torn_sources(state: ProjectState, reader: Reader) -> list[str]:
     """The sources that were read with other bytes than their records say: they changed in between.
 
     A record with the digest of one text and the content of another would call what was made of the other one fresh, for good.
     """
-    read = reader.sources.digests if reader is not None and isinstance(reader.sources, SourceTexts) else {}
+    read = reader.sources.digests if isinstance(reader.sources, SourceTexts) else {}
     return [path for path, found in read.items() if found != state.records[path].signature.digest]
 
 
@@ -270,9 +268,9 @@ def _with_targets(state: ProjectState, changed: set[str], edited: Collection[str
                 rendered[path] = known
     unlistable = [Failure(display_path(path), problem) for path, problem in state.files.unlistable.items()]
     failures = [*unlistable, *state.failures]
-    lost, shadowed = _unclaimed(state, fresh, {*stale, *(failure.path for failure in failures)})
+    orphans, shadowed = _orphans(state, fresh, {*stale, *(failure.path for failure in failures)})
     return state._replace(
-        fresh=fresh, rendered=rendered, stale=tuple(stale), lost=lost, failures=(*failures, *shadowed)
+        fresh=fresh, rendered=rendered, stale=tuple(stale), orphans=orphans, failures=(*failures, *shadowed)
     )
 
 
@@ -301,9 +299,7 @@ def _changes(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]
             continue
         if old.content and old.content != new.content:
             yield new.module
-    heads = (
-        {item.module.partition(".")[0] for item in each.values() if item.place[:1] == "*"} for each in (before, now)
-    )
+    heads = ({item.module.partition(".")[0] for item in each.values() if item.is_relevant} for each in (before, now))
     first, second = heads
     yield from (f"{head}." for head in first ^ second)
 
@@ -327,14 +323,14 @@ def _verified_outputs(
     return verified if verified.keys() == recorded.keys() else None
 
 
-def _unclaimed(
+def _orphans(
     state: ProjectState, fresh: Mapping[str, FreshRecord], claimed: Collection[str]
 ) -> tuple[dict[str, bytes], list[Failure]]:
     """Generated files whose source is gone or declares nothing, and failures for declarations under the names of outputs.
 
     The outputs of `claimed` sources are left to the plan.
     """
-    lost: dict[str, bytes] = {}
+    orphans: dict[str, bytes] = {}
     failures: list[Failure] = []
     for path in state.files.outputs:
         source = source_of(path)
@@ -344,13 +340,13 @@ def _unclaimed(
             continue
         data = read_output(path)
         if is_ours(path, data):
-            lost.update({} if is_claimed else {path: data})
+            orphans.update({} if is_claimed else {path: data})
         elif path.endswith(".py") and read_header(data) is None:
             found = scan(data, Origin("", ""))
             if found.mentions and found.derives:
                 problem = "it contains declarations, but has the name of a generated file; rename it"
                 failures.append(Failure(path, problem))
-    return lost, failures
+    return orphans, failures
 
 
 def save(

@@ -22,7 +22,7 @@ _HIDES_ABOVE = sys.version_info >= (3, 14)
 """True if annotations are evaluated when the class body has bound all its names."""
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
-"""Texts in a class that sets attributes by names which it does not show."""
+"""Methods whose changes are read in classes without bases too."""
 
 Statement = tuple[ast.stmt, NodePath]
 InnerClass = tuple[ast.ClassDef, NodePath, str, Scope]

@@ -1,7 +1,7 @@
 """Reads the text of a Python file into a `SourceFile`.
 
 It reads top-level classes, including those in top-level blocks such as `if` and `try`, and the classes in their bodies. Those and
-classes in functions, are generated in memory when their class statements run.
+classes in functions are generated in memory when their class statements run.
 """
 
 from __future__ import annotations

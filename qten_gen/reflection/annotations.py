@@ -31,7 +31,7 @@ class AnnotationWalk:
         self._filled: dict[typing.TypeVar, TypeExpr] = {}
         self._open: set[int] = set()
 
-    def is_declared(self, name: str) -> bool:
+    def is_tensorclass(self, name: str) -> bool:
         """True if a name of the annotation is a TensorClass."""
         return name in self._declared
 
@@ -140,7 +140,7 @@ class AnnotationWalk:
         qualified = f"{module}.{name}"
         if qualified == "torch._tensor.Tensor":
             qualified = "torch.Tensor"
-        if isinstance(value, type) and qualified != language.RAGGED and self._statement.is_declaration(value):
+        if isinstance(value, type) and qualified != language.RAGGED and self._statement.is_tensorclass(value):
             self._declare(qualified)
             self._statement.classes[qualified] = value
         return qualified

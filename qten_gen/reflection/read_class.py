@@ -55,7 +55,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         if expr.name in _NO_FIELDS:
             continue
         source = field_source(name, expr, statement)
-        fields[name] = build_tensorclass_field(source, expr, flags, statement.qualified, walk.is_declared)
+        fields[name] = build_tensorclass_field(source, expr, flags, statement.qualified, walk.is_tensorclass)
     return TensorClassDecl(
         name=statement.name,
         fields=tuple(fields.values()),
@@ -92,7 +92,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
             fields[name] = build_module_field(source, expr, statement.qualified)
     for name, value in statement.namespace.items():
         # Behind all annotated fields, as in `link`.
-        method = virtual_source(name, value, statement)
+        method = virtual_source(name, value)
         if method is not None:
             fields[name] = build_virtual_field(method, statement.qualified)
     kept = [(_bases(statement), keeps_init), *((parent.bases, parent.keeps_init) for _, parent in parents)]
@@ -171,7 +171,7 @@ def is_field(name: str, statement: ClassStatement) -> bool:
 
 def _bases(statement: ClassStatement) -> tuple[BaseDecl, ...]:
     return tuple(
-        BaseDecl(f"{base.__module__}.{base.__qualname__}", base.__name__, statement.is_declaration(base))
+        BaseDecl(f"{base.__module__}.{base.__qualname__}", base.__name__, statement.is_tensorclass(base))
         for base in statement.bases
     )
 

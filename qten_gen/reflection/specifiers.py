@@ -63,7 +63,7 @@ class ClassStatement:
     """All other class keywords, which are for the `__init_subclass__` of a base: `{"tag": "x"}`."""
     resolve: Callable[[str], object]
     """Looks up a name in the scope of the statement. Raises NameError if it does not exist yet."""
-    is_declaration: Callable[[object], bool]
+    is_tensorclass: Callable[[object], bool]
     """True if an object is a TensorClass."""
     import_of: Callable[[str], str | None]
     """The qualified name of an imported name, including imports under TYPE_CHECKING; None if it is not imported."""
@@ -129,7 +129,7 @@ def _by_method(call: SpecifierCall, method: str) -> SpecifierCall:
     return replace(call, arguments=arguments)
 
 
-def virtual_source(name: str, given: object, statement: ClassStatement) -> MethodSource | None:
+def virtual_source(name: str, given: object) -> MethodSource | None:
     """The source record of a function decorated with `virtual`; None for any other object."""
     call = recorded_call(given)
     if call is None or call.name != language.VIRTUAL:

@@ -166,7 +166,7 @@ def mixins_of(declaration: Declaration, classes: Mapping[str, ClassSource]) -> I
 
 
 def _lineage(name: str, classes: Mapping[str, ClassSource], is_first: bool, seen: set[str]) -> Iterator[Mixin]:
-    """A plain base class and its own bases, as far as they stand in this file; each of them once."""
+    """A plain base class and its own bases, as far as the run contains them; each of them once."""
     source = classes.get(name)
     if source is None or name in seen:
         return

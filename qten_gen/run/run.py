@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
     from ..project.libraries import Environment
     from ..project.scan import Origin
-    from ..project.stale import Failure, ProjectState, Reader
+    from ..project.stale import Failure, ProjectState
 
 _ATTEMPTS = 3
 """How often a run begins again because a source has changed meanwhile."""
@@ -99,7 +99,7 @@ def parse(data: bytes, path: str, origin: Origin) -> tuple[str, bytes | None]:
 
 
 def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozenset()) -> Outcome:
-    """Generate the code for the files of one project, as they are now.
+    """Generate the code for the files of a project, as they are now.
 
     The next run does not read a source that nothing was generated for in this one. So a source that was read only because of its
     outputs, which go now, is `undeclared`, and all begins again.
@@ -120,7 +120,7 @@ def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozen
     )
     if writes:
         remove_leftovers(project.files.leftovers)
-    if not (state.stale or state.lost):
+    if not (state.stale or state.orphans):
         save(state, state.fresh, None, _seen(state, project.config, listed, began, seen))
         return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
     planned, readings, existing = _planned(state)
@@ -187,24 +187,16 @@ def _is_closed(state: ProjectState, config: Config, environment: Environment) ->
     return all(f"{folder}{os.sep}".startswith(os.path.join(config.root, "")) for folder in config.import_roots)
 
 
-def _refuse_changed(state: ProjectState, reader: Reader | None) -> None:
-    """Make sure that what was read of the sources is what their records say.
-
-    Raises:
-        _Changed: A source changed between the two.
-    """
-    from ..project.stale import torn_sources
-
-    for path in torn_sources(state, reader):
-        raise _Changed(path)
-
-
 def _planned(state: ProjectState) -> tuple[Plan, Readings, Mapping[str, bytes]]:
     """The plan for the stale targets, with the reader that it took and the outputs that exist.
 
     The outputs that no source has any more are removed in it.
+
+    Raises:
+        _Changed: The bytes of a source that were read are not the ones of its record.
     """
     from ..generate.plan import plan
+    from ..project.stale import torn_sources
 
     readings = open_readings(state)
     readings.sound = {path: record.lookups for path, record in state.fresh.items()}
@@ -212,9 +204,10 @@ def _planned(state: ProjectState) -> tuple[Plan, Readings, Mapping[str, bytes]]:
     existing = {path: read_output(path) for path in outputs}
     rendered = {path: record.fingerprint for path, record in state.rendered.items()}
     planned = plan(readings.sources, existing, state.stale, state.graph, readings, rendered)
-    _refuse_changed(state, readings)
-    planned.outputs.update(dict.fromkeys(state.lost))
-    return planned, readings, {**existing, **state.lost}
+    for path in torn_sources(state, readings):
+        raise _Changed(path)
+    planned.outputs.update(dict.fromkeys(state.orphans))
+    return planned, readings, {**existing, **state.orphans}
 
 
 def _written(

@@ -57,12 +57,14 @@ def leaves_first(folder: Path) -> nn.Module:
 def copied(folder: Path) -> nn.Module:
     """Copies of every kind, an average, and tensors that are swapped."""
     model = pickle.loads(pickle.dumps(copy.deepcopy(eager())))
+    model.head = weight = nn.Parameter(model.head.detach())
+    assert model.embed.weight is weight
     file = io.BytesIO()
     torch.save(model, file)
     file.seek(0)
     averaged = AveragedModel(torch.load(file, weights_only=False))
     averaged.update_parameters(eager())
-    weight: nn.Parameter = averaged.module.embed.weight  # type: ignore[union-attr, assignment] # the wrapped model's
+    weight = averaged.module.embed.weight  # type: ignore[union-attr, assignment] # the wrapped model's
     torch.utils.swap_tensors(weight, nn.Parameter(weight.detach().clone()))  # type: ignore[no-untyped-call] # torch gives it none
     assert isinstance(averaged.module, nn.Module)
     return averaged.module

@@ -35,13 +35,13 @@ KINDS = {
 }
 
 
-def is_declared(name: str) -> bool:
+def is_tensorclass(name: str) -> bool:
     return name == POINT.name
 
 
 @pytest.mark.parametrize(("type", "kind"), KINDS.values(), ids=KINDS)
 def test_the_annotation_decides_the_kind(type: TypeExpr, kind: FieldKind) -> None:
-    assert classify("x", type, frozenset(), is_declared).kind is kind
+    assert classify("x", type, frozenset(), is_tensorclass).kind is kind
 
 
 def test_every_kind_is_decided_by_some_annotation() -> None:
@@ -49,6 +49,6 @@ def test_every_kind_is_decided_by_some_annotation() -> None:
 
 
 def test_final_is_seen_through() -> None:
-    found = classify("x", TypeExpr("typing.Final", (union((TENSOR, NONE)),)), frozenset(), is_declared)
+    found = classify("x", TypeExpr("typing.Final", (union((TENSOR, NONE)),)), frozenset(), is_tensorclass)
 
     assert (found.kind, found.optional) == (FieldKind.TENSOR, True)

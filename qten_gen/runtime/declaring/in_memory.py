@@ -188,7 +188,7 @@ def describe(body: Body, elsewhere: Callable[[str], Meaning | None]) -> ClassSta
         options=body.options,
         passed=body.passed,
         resolve=scope.resolve,
-        is_declaration=is_nestable,
+        is_tensorclass=is_nestable,
         classes={},
         declared=set(),
         import_of=scope.import_of,

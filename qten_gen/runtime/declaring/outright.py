@@ -23,7 +23,7 @@ from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class
 from .declared_class import DeclaredClass, FieldSummary, LaterDeclaration, Summary
 from .fields import Const
 from .freshness import ClassFacts, GeneratedClass
-from .module_rows import expression, is_harmless, parameter_row
+from .module_rows import child_row, expression, is_harmless, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of, values_of, with_inherited
 
 if TYPE_CHECKING:
@@ -259,8 +259,6 @@ def _module_row(name: str, given: object, body: Body) -> Row:
         return row("DerivedDecl", name=name, value=expression(call.args[0]))
     if call.name not in (language.SUBMODULE, language.SEQUENTIAL):
         return parameter_row(name, call, body.namespace)
-    from .module_rows import child_row
-
     return child_row(name, call)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from copy import copy
+from inspect import unwrap
 from types import CodeType
 from typing import Any
 from zlib import crc32
@@ -37,9 +38,9 @@ _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isin
 def remake_emptied(module: ModuleBase, before: Mapping[str, Tensor | None], fn: Callable[[Tensor], Tensor]) -> None:
     """Make the unsaved buffers of a module that have memory without values, now that `fn` was applied to its tensors.
 
-    These are all after `to_empty`, and otherwise those that were on meta.
+    These are all after `to_empty`, and otherwise those that were on meta. `fn` may be what `keeping_dtypes` made of it.
     """
-    is_emptied = _EMPTYING is not None and getattr(fn, "__code__", None) is _EMPTYING
+    is_emptied = _EMPTYING is not None and getattr(unwrap(fn), "__code__", None) is _EMPTYING
     names = [name for name, old in before.items() if old is not None and (old.is_meta or is_emptied)]
     _remake(module, [name for name in names if not module._buffers[name].is_meta], None)
 

@@ -11,7 +11,8 @@ A parameter that has moved stays tied: an adapter in the place of a submodule, a
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
-from functools import partial
+from contextlib import suppress
+from functools import partial, wraps
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 import torch
@@ -156,6 +157,12 @@ class TiedModule(ModuleBase):
         restore_ties(self)
         super()._save_to_state_dict(destination, prefix, keep_vars)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call] # torch gives it no types
+        # From here on one sees which name gets a new parameter. What is unpickled around the module may have no tensors yet.
+        with suppress(AttributeError):
+            restore_ties(self)
+
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """`nn.Module._apply`, by which everything moves: a tied parameter is changed once, and both names get the new one."""
         restore_ties(self)
@@ -288,6 +295,7 @@ def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callabl
     gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
     kept = {id(tensor): tensor for tensor in (*tensors, *gradients)}
 
+    @wraps(fn)
     def change(tensor: Tensor) -> Tensor:
         changed = fn(tensor)
         if id(tensor) not in kept or changed.dtype == tensor.dtype:

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import NotRequired, TypedDict
 
 from ...generate.suppression import can_be_suppressed
-from ...model.diagnostics import Diagnostic, Span
+from ...model.diagnostics import Diagnostic, Fix, Span
 from ...read.suppressions import suppressions
 from ...read.syntax import decode, lines_of
 from ...rules import RULES
@@ -122,7 +122,7 @@ def actions(
                 fix: Json = {"title": title, "kind": "quickfix", "diagnostics": [shown]}
                 edit = _edit(text, new, uri, version, lines)
                 offered.append({**fix, "edit": edit, **({"isPreferred": True} if is_preferred else {})})
-    everything = _mended(tuple(item for item in found if item.fix is not None and item.fix.is_sure), data)
+    everything = _mended(tuple(item.fix for item in found if item.fix is not None and item.fix.is_sure), data)
     if everything is not None:
         edit = _edit(text, everything, uri, version, lines)
         offered.append({"title": "qten-gen: mend what can be mended", "kind": FIX_ALL, "edit": edit})
@@ -134,7 +134,7 @@ def actions(
 def _proposals(item: Diagnostic, text: str, data: bytes) -> Iterator[tuple[str, str, bool]]:
     """What may be done about a finding: the title, the text afterwards, and True for what is surely meant."""
     fix = item.fix
-    mended = None if fix is None else _mended((item,), data)
+    mended = None if fix is None else _mended((fix,), data)
     if fix is not None and mended is not None:
         how = f"insert {fix.text.strip()!r}" if fix.is_behind else f"change to {fix.text!r}"
         yield f"{item.code}: {how}", mended, fix.is_sure
@@ -144,14 +144,17 @@ def _proposals(item: Diagnostic, text: str, data: bytes) -> Iterator[tuple[str, 
 
 
 @lru_cache(maxsize=32)
-def _mended(found: tuple[Diagnostic, ...], data: bytes) -> str | None:
-    """The text of a file with all findings mended; None if that changes nothing. Editors ask whenever the cursor has moved."""
-    if not found:
+def _mended(fixes: tuple[Fix, ...], data: bytes) -> str | None:
+    """The text of a file with fixes; None if that changes nothing. Editors ask whenever the cursor has moved."""
+    if not fixes:
         return None
-    from ...generate.fixing import fixed
+    from ...generate.fixing import CannotRewrite, fixed
 
-    (changed,) = fixed(found, {item.path: data for item in found}).values()
-    text = decode(changed, "") if isinstance(changed, bytes) and changed != data else None
+    try:
+        changed = fixed(fixes, data)
+    except CannotRewrite:
+        return None
+    text = decode(changed, "") if changed != data else None
     return text if isinstance(text, str) else None
 
 

@@ -18,7 +18,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from qten_gen import PerItem, Ragged, TensorClass, Unbatched, field
-from tests.tensorclass.declared import tensors
 
 
 class Part(TensorClass):
@@ -108,14 +107,6 @@ def _in_one_file(made: Any, folder: Path) -> Callable[[Any], Any]:
     return lambda cls: cls.load_safetensors(path)
 
 
-def _copied(made: Any, folder: Path) -> Callable[[Any], Any]:
-    return lambda cls: copy.deepcopy(made)
-
-
-def _in_temporary_files(made: Any, folder: Path) -> Callable[[Any], Any]:
-    return lambda cls: made.memmap()
-
-
 def _as_state(flatten: bool) -> Callable[[Any, Path], Callable[[Any], Any]]:
     def save(made: Any, folder: Path) -> Callable[[Any], Any]:
         file = BytesIO()
@@ -124,11 +115,6 @@ def _as_state(flatten: bool) -> Callable[[Any, Path], Callable[[Any], Any]]:
         return lambda cls: made.apply(torch.zeros_like).load_state_dict(torch.load(file))
 
     return save
-
-
-def _sent(made: Any, folder: Path) -> Callable[[Any], Any]:
-    text = ForkingPickler.dumps(made)
-    return lambda cls: pickle.loads(text)
 
 
 FORMS = (
@@ -143,22 +129,9 @@ FORMS = (
 
 ALL_FORMS = (
     *FORMS,
-    Form("deepcopy", _copied),
-    Form("temporary files", _in_temporary_files),
+    Form("deepcopy", lambda made, folder: lambda cls: copy.deepcopy(made)),
+    Form("temporary files", lambda made, folder: lambda cls: made.memmap()),
     Form("state dict", _as_state(False)),
     Form("flat state dict", _as_state(True)),
-    Form("queue", _sent),
+    Form("queue", lambda made, folder: lambda cls: pickle.loads(ForkingPickler.dumps(made))),
 )
-
-
-def seen(made: Any) -> object:
-    """All that can be seen of an object but its device and lock, in values that compare."""
-    found = {name: (tensor.dtype, tensor.shape, tensor.tolist()) for name, tensor in tensors(made).items()}
-    static = {
-        name: value
-        for name, value in made.items()
-        if not isinstance(value, (Tensor, TensorClass, dict))
-        and not (isinstance(value, list) and value and isinstance(value[0], Tensor))
-    }
-    sizes = {name: value.batch_size for name, value in made.items() if isinstance(value, TensorClass)}
-    return type(made), made.batch_size, found, static, sizes

@@ -16,7 +16,7 @@ from torch import Tensor
 from qten_gen import PerItem, TensorClass, Unbatched, field
 from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
-from .declared import Titled, files_in
+from .declared import Titled, assert_equal, files_in
 from .forms import ALL_FORMS, Form
 
 KEYS = ["a", "A", "a/b", "../x", ".", "..", "", "meta.json", "x.memmap", "é", "a.b", "%2E", "con:"]
@@ -42,34 +42,20 @@ def heads(seed: int = 0) -> Heads:
     )
 
 
-def assert_same(got: Heads, expected: Heads) -> None:
-    """All tensors are equal, and so are keys and their order."""
-    assert list(got.logits) == list(expected.logits)
-    assert list(got.tables) == list(expected.tables)
-    assert len(got.layers) == len(expected.layers)
-    assert got.more is None and got.batch_size == expected.batch_size
-    for mine, theirs in zip(
-        [*got.logits.values(), *got.layers, *got.tables.values()],
-        [*expected.logits.values(), *expected.layers, *expected.tables.values()],
-        strict=True,
-    ):
-        assert torch.equal(mine, theirs)
-
-
 def test_what_is_saved_is_loaded_under_any_key(tmp_path: Path) -> None:
     saved = heads().memmap(tmp_path)
-    assert_same(saved, heads())
+    assert_equal(saved, heads())
     loaded = Heads.load_memmap(tmp_path)
-    assert_same(loaded, heads())
+    assert_equal(loaded, heads())
     assert (loaded.is_memmap(), loaded.saved_path) == (True, str(tmp_path))
     assert len(files_in(tmp_path / "logits")) == len(KEYS) + 1
     heads(1).memmap(tmp_path)
-    assert_same(saved.memmap_refresh_(), heads(1))
+    assert_equal(saved.memmap_refresh_(), heads(1))
 
 
 @pytest.mark.parametrize("form", ALL_FORMS, ids=lambda form: form.name)
 def test_every_form_of_storage_keeps_every_key(tmp_path: Path, form: Form) -> None:
-    assert_same(form.save(heads(), tmp_path)(Heads), heads())
+    assert_equal(form.save(heads(), tmp_path)(Heads), heads())
 
 
 def test_a_tensor_that_a_field_shares_with_a_dict_stays_one() -> None:
@@ -103,12 +89,6 @@ def titled() -> Titled:
     )
 
 
-def assert_titled(got: Titled, expected: Titled) -> None:
-    """Tensors and values are equal."""
-    assert torch.equal(got.x, expected.x)
-    assert (got.titles, got.spans) == (expected.titles, expected.spans)
-
-
 class Shelf(TensorClass):
     """Holds such objects."""
 
@@ -125,7 +105,7 @@ def test_a_memory_map_is_not_written_to_where_python_values_would_stay_behind(tm
     with pytest.raises(RuntimeError, match=refused):
         shelf.copy_(shelf.replace(books=shelf.books.replace(titles=PerItem(["q"] * 6, (2, 3)))))
     saved = Shelf.load_memmap(tmp_path).books
-    assert_titled(saved, shelf.books)
+    assert_equal(saved, shelf.books)
 
     shelf[0] = shelf[0] * 2
     assert torch.equal(Shelf.load_memmap(tmp_path).books.x, shelf.books.x)

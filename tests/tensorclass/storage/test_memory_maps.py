@@ -75,6 +75,7 @@ def test_a_memory_map_is_locked_and_knows_its_folder(tmp_path: Path) -> None:
         with pytest.raises(RuntimeError, match=r"cannot assign to Outer\.x: it is locked"):
             mapped.x = value.x
     assert (value.is_memmap(), value.saved_path) == (False, None)
+    assert frozen().memmap(tmp_path / "frozen").saved_path == str(tmp_path / "frozen")
 
 
 def test_items_of_a_memory_map_are_ordinary_objects(tmp_path: Path) -> None:
@@ -259,14 +260,6 @@ def test_what_an_object_does_not_take_is_refused_and_no_file_changes(
     with pytest.raises(error, match=message):
         call(tmp_path)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
-
-
-def test_a_frozen_object_is_saved_and_loaded(tmp_path: Path) -> None:
-    value = frozen()
-    saved = value.memmap(tmp_path)
-    assert_equal(saved, value)
-    assert (saved.is_memmap(), saved.saved_path) == (True, str(tmp_path))
-    assert_equal(Frozen.load_memmap(tmp_path), value)
 
 
 def test_memmap_like_makes_files_of_zeros_that_take_no_room(tmp_path: Path) -> None:

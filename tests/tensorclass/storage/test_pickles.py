@@ -17,7 +17,7 @@ from qten_gen import TensorClass
 from tests import fresh_process
 from tests.tensorclass.declared import Flat, flat
 
-from .declared import Frozen, Inner, Noted, Outer, assert_equal, outer
+from .declared import Noted, Outer, assert_equal, outer
 
 
 def again(value: Any, protocol: int = 5) -> Any:
@@ -29,8 +29,6 @@ def test_device_names_and_locks_come_back() -> None:
     value = Flat(torch.zeros(2), torch.zeros(2), batch_size=2, device="cpu", names=["time"], lock=True)
     back = again(value)
     assert (back.device, back.names, back.is_locked) == (torch.device("cpu"), ("time",), True)
-    frozen = Frozen(torch.zeros(2), Inner(torch.zeros(2), batch_size=2), batch_size=2)
-    assert_equal(again(frozen), frozen)
 
 
 def test_plain_tensors_are_buffers_out_of_band_that_nothing_copies() -> None:
