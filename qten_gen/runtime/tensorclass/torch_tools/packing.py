@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from multiprocessing.reduction import ForkingPickler
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, TypeVar, cast
@@ -21,8 +21,9 @@ from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.utils.data import get_worker_info
 
-from ..core.contents import tensors_of
+from ..core.contents import beside_fields, tensors_of
 from ..core.stored import Stored
+from ..fields.per_item import PerItem
 
 T = TypeVar("T", bound=Stored)
 
@@ -75,12 +76,15 @@ def each(value: object, fn: Callable[[object], object]) -> object:
     return fn(value)
 
 
-def coded(tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False) -> dict[int, Code]:
+def coded(
+    tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False, but: Collection[int] = ()
+) -> dict[int, Code]:
     """The small tensors among some, copied into one storage, by their ids.
 
     Args:
         shared: Whether other processes can map the storage.
         all_of_them: Whether tensors in shared memory are copied too.
+        but: Addresses of storages that are left as they are.
     """
     by_storage: dict[int, list[tuple[int, int, Tensor]]] = {}
     for tensor in tensors:
@@ -89,6 +93,8 @@ def coded(tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False)
             last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
             end = first + last * size if tensor.numel() else first
             by_storage.setdefault(tensor.untyped_storage()._cdata, []).append((first, end, tensor))
+    for address in but:
+        by_storage.pop(address, None)
     ranges: list[tuple[int, int, list[Tensor]]] = []
     for found in by_storage.values():
         start, end, inside = 0, 0, list[Tensor]()
@@ -186,14 +192,15 @@ def with_tensors(self: T, fn: Callable[[Tensor], Tensor], device: torch.device |
     return made
 
 
-_MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code | None]] = WeakKeyDictionary()
-"""The tensors of each message that is being pickled, by the buffer that it is written to; None for what is not packed."""
+_MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code]] = WeakKeyDictionary()
+"""The packed tensors of each message that is being pickled, by the buffer that it is written to."""
 
 
-def codes_to_send(self: Stored) -> Mapping[int, Code | None]:
+def codes_to_send(self: Stored) -> Mapping[int, Code]:
     """The small tensors of an object in a worker of a DataLoader, in the storage of the whole message.
 
-    A pickler calls for one object after the other. The function that called the pickler knows all.
+    A pickler calls for one object after the other. The function that called the pickler knows all. Nothing is packed that
+    something else in the message may share memory with: it would see no writes any more.
     """
     if get_worker_info() is None:
         return {}
@@ -201,29 +208,40 @@ def codes_to_send(self: Stored) -> Mapping[int, Code | None]:
     while frame is not None and frame.f_code is not _DUMPS:
         frame = frame.f_back
     names = {} if frame is None else frame.f_locals
-    buffer, own = names.get("buf"), all_tensors(self)
+    buffer = names.get("buf")
     if buffer is None:
-        return coded(own, shared=True)
+        return {}
     if buffer not in _MESSAGES:
-        found = {id(made): made for made in _objects(names.get("obj"), set())}
-        leaves = [leaf for made in found.values() for leaf in all_tensors(made)]
-        _MESSAGES[buffer] = dict.fromkeys(map(id, leaves)) | coded(leaves, shared=True)
-    codes = _MESSAGES[buffer]
-    # Unknown where the object is in one of another class, which does not show what is in it.
-    unknown = [leaf for leaf in own if id(leaf) not in codes]
-    if unknown:
-        codes |= dict.fromkeys(map(id, unknown)) | coded(unknown, shared=True)
-    return codes
+        inside, outside = list[Tensor](), set[int]()
+        is_whole = _sorted(names.get("obj"), {}, inside, outside)
+        _MESSAGES[buffer] = coded(inside, shared=True, but=outside) if is_whole else {}
+    return _MESSAGES[buffer]
 
 
 _DUMPS: Final = ForkingPickler.dumps.__func__.__code__  # type: ignore[attr-defined] # a class method
+_WITHOUT_TENSORS: Final = frozenset({type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device})
 
 
-def _objects(value: object, seen: set[int]) -> Iterator[Stored]:
-    """The objects in a message of lists, tuples and dicts, which may hold one another."""
+def _sorted(value: object, seen: dict[int, object], inside: list[Tensor], outside: set[int]) -> bool:
+    """Collect the tensors of our objects in a message, and the storages of other tensors; False if it shows not all it has."""
+    if type(value) in _WITHOUT_TENSORS or id(value) in seen:
+        return True
+    seen[id(value)] = value
+    if isinstance(value, Tensor):
+        if value.layout is torch.strided:
+            outside.add(value.untyped_storage()._cdata)
+        return value.layout is torch.strided
     if isinstance(value, Stored):
-        yield value
-    elif isinstance(value, (list, tuple, dict)) and id(value) not in seen:
-        seen.add(id(value))
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _objects(item, seen)
+        values, static = value._field_values()
+        found: list[object] = [item for each in values for item in tensors_of(each)]
+        inside += [item for item in found if isinstance(item, Tensor)]
+        parts = [*(item for item in found if not isinstance(item, Tensor)), *static, *beside_fields(value).values()]
+    elif isinstance(value, PerItem):
+        parts = [*value.values()]
+    elif isinstance(value, (list, tuple, dict, set, frozenset)):
+        held = value.items() if isinstance(value, dict) else value
+        parts = [*held, *getattr(value, "__dict__", {}).values()]
+    else:
+        # NumPy's arrays and numbers are copied, whoever sends them.
+        return getattr(getattr(value, "dtype", None), "hasobject", True) is False
+    return all(_sorted(part, seen, inside, outside) for part in parts)
