@@ -65,7 +65,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # What takes long, by file and folder: `make test` leaves it out and `make test-long` runs it, so that each test is in one of the two.
 LONG := $(addprefix tests/,devices fuzz large_models \
-	cli/test_faults.py cli/test_incremental.py cli/test_run_laws.py editor/test_jedi.py project/test_partitions.py \
+	cli/test_faults.py cli/test_incremental.py cli/test_run_laws.py project/test_partitions.py \
 	life_cycles/test_four_processes.py module/torch_tools tensorclass/processes tensorclass/torch_tools \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py tensorclass/ragged/test_compiled.py \
 	tensorclass/storage/test_concurrent_saves.py tensorclass/storage/test_faults.py \

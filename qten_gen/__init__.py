@@ -51,6 +51,7 @@ _HOMES = {
     "nograd_tensors": "runtime.qten_style.module",
     "param": "runtime.declaring.fields",
     "partition": "runtime.module.parameter_selection",
+    "refill": "large_models.deferred.refill",
     "retie": "runtime.module.ties_and_dtypes",
     "select": "runtime.module.parameter_selection",
     "sequential": "runtime.declaring.children",

@@ -4,6 +4,7 @@ from .large_models.deferred.deferred_init import deferred_init as deferred_init
 from .large_models.deferred.deferred_init import is_deferred as is_deferred
 from .large_models.deferred.deferred_init import materialize_module as materialize_module
 from .large_models.deferred.deferred_init import materialize_tensor as materialize_tensor
+from .large_models.deferred.refill import refill as refill
 from .large_models.fake.context import fake_mode as fake_mode
 from .large_models.fake.context import is_fake as is_fake
 from .large_models.fake.context import meta_like as meta_like
@@ -97,6 +98,7 @@ __all__ = [
     "nograd_tensors",
     "param",
     "partition",
+    "refill",
     "retie",
     "select",
     "sequential",

@@ -58,7 +58,7 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
         if not forward or owner is None or any(_covers(names, handler.type.name, project) for names in taken):
             continue
         is_overloaded = any(name in _OVERLOADS for name in forward[-1].decorators)
-        missing = _overload(handler)
+        missing = _overload(handler, forward[-1])
         help = f"add `{missing}` to its overloads" if is_overloaded else f"give it overloads, one of them `{missing}`"
         fix = None
         if is_overloaded and owner.module == file.source.module:
@@ -83,9 +83,7 @@ def _forward(qualified: str, project: Project) -> tuple[ModuleDecl | None, Seque
 
 def _members(method: MethodSource, owner: ModuleDecl | None, file: FileDecl) -> list[str]:
     """The qualified names of the types that the first argument of a method may have; Any for what the text does not tell."""
-    tree = ast.parse(f"def f({method.signature.parameters}): ...").body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    first = next(iter([*tree.args.posonlyargs, *tree.args.args]), None)
+    first = next(iter(_positional(method.signature.parameters)[1]), None)
     if first is None or first.annotation is None or owner is None:
         return [_ANY]
     return list(_of_annotation(first.annotation, owner.module, file))
@@ -147,17 +145,24 @@ def _lineage(name: str, project: Project) -> Iterator[str]:
             yield from _lineage(base.name, project)
 
 
-def _overload(handler: RegistrationDecl) -> str:
-    """The overload of `forward` for a handler: the signature of the handler behind the module."""
-    tree = ast.parse(f"def f({handler.signature.parameters}): ...").body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    given = tree.args
+def _overload(handler: RegistrationDecl, forward: MethodSource) -> str:
+    """The overload of `forward` for a handler: its signature behind the module, with the name that `forward` gives the object."""
+    given, _ = _positional(handler.signature.parameters)
     del (given.posonlyargs or given.args)[:1]
     for first in [*given.posonlyargs, *given.args][:1]:
         first.annotation = first.annotation or ast.Name(handler.type.text)
+        for implemented in _positional(forward.signature.parameters)[1][:1]:
+            first.arg = implemented.arg
     parameters = ast.unparse(given)
     result = f" -> {handler.signature.result}" if handler.signature.result else ""
     return f"def forward(self{', ' if parameters else ''}{parameters}){result}: ..."
+
+
+def _positional(parameters: str) -> tuple[ast.arguments, list[ast.arg]]:
+    """The parameters of a signature, and the positional ones among them."""
+    tree = ast.parse(f"def f({parameters}): ...").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    return tree.args, [*tree.args.posonlyargs, *tree.args.args]
 
 
 def _last(qualified: str) -> str:

@@ -23,7 +23,7 @@ ROOMS = {
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_150,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_760,
-    "large_models": 3_815,
+    "large_models": 3_930,
     "tools/adopt": 3_000,
     "tools/(inspect|lock)": 1_670,
     "tools/lsp": 1_000,

@@ -112,15 +112,15 @@ def test_a_handler_is_covered_by_what_forward_takes(forward: str, registered: st
 def test_a_handler_that_forward_does_not_take_is_reported(forward: str, registered: str) -> None:
     (said,) = uncovered(forward, registered)
     assert said.startswith(f"QG404 the forward of Net does not take {registered}, so type checkers refuse the call")
-    assert "give it overloads, one of them `def forward(self, batch: Batch) -> int: ...`" in said
+    assert "give it overloads, one of them `def forward(self, x: Batch) -> int: ...`" in said
 
 
-def test_the_missing_overload_has_the_handlers_signature() -> None:
+def test_the_missing_overload_has_the_handlers_signature_and_the_name_in_forward() -> None:
     (said,) = uncovered(
         "    def forward(self, x: Tensor) -> int: ...", "Batch", "heir: Heir, batch, /, *, scale: float = 2.0"
     )
     assert "the forward of Net, a base of Heir, does not take Batch" in said
-    assert "`def forward(self, batch: Batch, /, *, scale: float=2.0) -> int: ...`" in said
+    assert "`def forward(self, x: Batch, /, *, scale: float=2.0) -> int: ...`" in said
 
 
 def test_a_module_with_overloads_gets_one_more() -> None:
@@ -132,4 +132,4 @@ def test_a_module_with_overloads_gets_one_more() -> None:
     )
     (item,) = plan({"net.py": text.encode()}, {}).diagnostics
     assert item.fix is not None and not item.fix.is_sure
-    assert item.fix.text == "\n    @overload\n    def forward(self, text: str) -> str: ..."
+    assert item.fix.text == "\n    @overload\n    def forward(self, x: str) -> str: ..."

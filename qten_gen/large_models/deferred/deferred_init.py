@@ -13,17 +13,19 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..fake.arguments import is_emulated, tensors
+from ..fake.arguments import is_called_by, is_emulated, tensors
 from ..fake.context import is_fake
 from ..fake.fake_tensor import Fake, attribute, own_attributes
 from ..fake.mode import FakeMode
 from .recording import PythonFunctions, Recorder, caller, refused
 from .references import replace_tensors
+from .refill import remember
 from .tape import DeferredError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_EMPTIES = nn.Module.to_empty.__code__
 _CALL = "call materialize_tensor or materialize_module first"
 
 
@@ -54,9 +56,15 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
+        device = (kwargs or {}).get("device")
+        if func is torch.ops.aten.empty_like.default and not self.is_recording and is_called_by((_EMPTIES,)):
+            # It asks for memory and for no values. Without weak references to it, a parameter can be swapped.
+            fake = cast(Tensor, args[0])
+            self.pending.pop(self.recorder.slot(fake).index, None)
+            meta = torch.empty_strided(fake.size(), fake.stride(), dtype=fake.dtype, device="meta")
+            return func(meta, **(kwargs or {}))
         if self.recorder.working_thread != get_ident():
             raise self.out_of_sight(func)
-        device = (kwargs or {}).get("device")
         if isinstance(device, torch.device) and is_emulated(device):
             torch.empty(0, device=device)  # raises what the constructor would raise
         given = [each for each in tensors((*args, *(kwargs or {}).values())) if isinstance(each, FakeTensor)]
@@ -248,14 +256,14 @@ def recorded(construct: Callable[[], T], *, moves_on: bool) -> T:
     if _THREAD.mode is not None:
         return construct()
     mode = DeferredMode()
-    streams, succeeded = mode.recorder.streams, False
+    streams, succeeded, passed = mode.recorder.streams, False, dict[int, object]()
     # Modes of the caller, such as fake_mode, are for what is computed now.
     with _disable_current_modes():
         _THREAD.mode = mode
         try:
             with mode.recorder, PythonFunctions(mode.recorder):
                 result = construct()
-                found = _found_in([[result]], {})
+                found = _found_in([[result]], passed)
             succeeded = True
         finally:
             _THREAD.mode, mode.is_recording = None, False
@@ -265,6 +273,8 @@ def recorded(construct: Callable[[], T], *, moves_on: bool) -> T:
                 streams.put_back()
     tensors = (own for fake in found for own in (fake, _gradient_of(fake)) if own is not None)
     mode.keep_track_of(tensor for tensor in tensors if mode_of(tensor) is mode)
+    if moves_on:
+        remember([held for held in passed.values() if isinstance(held, nn.Module)], mode.recorder)
     if not mode.pending:
         streams.arrive()
     return result

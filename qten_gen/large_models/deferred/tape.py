@@ -153,7 +153,7 @@ class Tape:
             self._evaluate((), (index,))
         return self._reached[index]
 
-    def _needed(self, slots: Iterable[Slot], draws: Iterable[int]) -> list[Operation]:
+    def needed(self, slots: Iterable[Slot], draws: Iterable[int]) -> list[Operation]:
         """The operations that slots and draws come from, in order: they make a slot, write into memory, or draw before."""
         wanted, storages, drawing = set[int](), set[int](), set(draws)
         found: list[Operation] = []
@@ -195,7 +195,7 @@ class Tape:
             for generator, stands in self._generators.values():
                 if stands is not None and stands not in self._reached:
                     self._reached[stands] = generator.get_state()
-            operations = _tensor_by_tensor(self._needed(wanted, ends))
+            operations = _tensor_by_tensor(self.needed(wanted, ends))
             last = {slot.index: each.index for each in operations for slot in (*each.reads, *each.results)}
             for operation in operations:
                 try:

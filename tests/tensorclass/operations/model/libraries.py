@@ -53,7 +53,9 @@ class Library:
         """A method of an object, which may have a field of the same name; or the function of torch where there is none."""
         if not hasattr(TensorClass, name):
             return partial(getattr(torch, name), value)
-        found: Callable[..., Any] = getattr(TensorClass, name).__get__(value)
+        # Compiled code looks for a method that is bound by hand under the name of its function.
+        is_field = name in type(value)._fields
+        found: Callable[..., Any] = getattr(TensorClass, name).__get__(value) if is_field else getattr(value, name)
         return found
 
 
