@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from multiprocessing.reduction import ForkingPickler
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, TypeVar, cast
@@ -76,15 +76,12 @@ def each(value: object, fn: Callable[[object], object]) -> object:
     return fn(value)
 
 
-def coded(
-    tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False, but: Collection[int] = ()
-) -> dict[int, Code]:
+def coded(tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False) -> dict[int, Code]:
     """The small tensors among some, copied into one storage, by their ids.
 
     Args:
         shared: Whether other processes can map the storage.
         all_of_them: Whether tensors in shared memory are copied too.
-        but: Addresses of storages that are left as they are.
     """
     by_storage: dict[int, list[tuple[int, int, Tensor]]] = {}
     for tensor in tensors:
@@ -93,8 +90,6 @@ def coded(
             last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
             end = first + last * size if tensor.numel() else first
             by_storage.setdefault(tensor.untyped_storage()._cdata, []).append((first, end, tensor))
-    for address in but:
-        by_storage.pop(address, None)
     ranges: list[tuple[int, int, list[Tensor]]] = []
     for found in by_storage.values():
         start, end, inside = 0, 0, list[Tensor]()
@@ -199,22 +194,21 @@ _MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code]] = WeakKeyDictionary()
 def codes_to_send(self: Stored) -> Mapping[int, Code]:
     """The small tensors of an object in a worker of a DataLoader, in the storage of the whole message.
 
-    A pickler calls for one object after the other. The function that called the pickler knows all. Nothing is packed that
-    something else in the message may share memory with: it would see no writes any more.
+    The function that called the pickler knows all objects. What shares memory with another tensor there is not packed.
     """
     if get_worker_info() is None:
         return {}
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_code is not _DUMPS:
         frame = frame.f_back
-    names = {} if frame is None else frame.f_locals
-    buffer = names.get("buf")
+    buffer = None if frame is None else frame.f_locals.get("buf")
     if buffer is None:
         return {}
     if buffer not in _MESSAGES:
         inside, outside = list[Tensor](), set[int]()
-        is_whole = _sorted(names.get("obj"), {}, inside, outside)
-        _MESSAGES[buffer] = coded(inside, shared=True, but=outside) if is_whole else {}
+        is_whole = _sorted(frame.f_locals.get("obj"), {}, inside, outside)
+        alone = (each for each in inside if is_plain(each) and each.untyped_storage()._cdata not in outside)
+        _MESSAGES[buffer] = coded(alone, shared=True) if is_whole else {}
     return _MESSAGES[buffer]
 
 
@@ -227,21 +221,17 @@ def _sorted(value: object, seen: dict[int, object], inside: list[Tensor], outsid
     if type(value) in _WITHOUT_TENSORS or id(value) in seen:
         return True
     seen[id(value)] = value
-    if isinstance(value, Tensor):
-        if value.layout is torch.strided:
-            outside.add(value.untyped_storage()._cdata)
-        return value.layout is torch.strided
+    if isinstance(value, Tensor) and value.layout is torch.strided:
+        outside.add(value.untyped_storage()._cdata)
+        return True
     if isinstance(value, Stored):
         values, static = value._field_values()
         found: list[object] = [item for each in values for item in tensors_of(each)]
         inside += [item for item in found if isinstance(item, Tensor)]
         parts = [*(item for item in found if not isinstance(item, Tensor)), *static, *beside_fields(value).values()]
-    elif isinstance(value, PerItem):
-        parts = [*value.values()]
-    elif isinstance(value, (list, tuple, dict, set, frozenset)):
-        held = value.items() if isinstance(value, dict) else value
+    elif isinstance(value, (list, tuple, dict, set, frozenset, PerItem)):
+        held = value.items() if isinstance(value, dict) else value.values() if isinstance(value, PerItem) else value
         parts = [*held, *getattr(value, "__dict__", {}).values()]
-    else:
-        # NumPy's arrays and numbers are copied, whoever sends them.
+    else:  # NumPy's arrays and numbers are copied, whoever sends them
         return getattr(getattr(value, "dtype", None), "hasobject", True) is False
     return all(_sorted(part, seen, inside, outside) for part in parts)
