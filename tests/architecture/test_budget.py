@@ -23,7 +23,7 @@ ROOMS = {
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_150,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_765,
-    "large_models": 3_930,
+    "large_models": 3_810,
     "tools/adopt": 3_000,
     "tools/(inspect|lock)": 1_670,
     "tools/lsp": 1_000,

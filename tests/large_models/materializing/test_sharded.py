@@ -182,7 +182,7 @@ def children_of_another_library(folder: Path) -> None:
 
 
 def placed_by_hand(folder: Path) -> None:
-    placements = {
+    placements: dict[str, Sequence[Placement]] = {
         "layers.0.up.weight": [Shard(0)],
         "layers.0.mixing": [Shard(1)],
         "layers.0.table": [Shard(0)],
@@ -198,7 +198,7 @@ def placed_by_hand(folder: Path) -> None:
 
 
 def placed_in_two_dimensions(folder: Path) -> None:
-    placements = {
+    placements: dict[str, Sequence[Placement]] = {
         "layers.0.up.weight": [Shard(0), Replicate()],
         "layers.1.up.weight": [Shard(0), Shard(1)],
         "layers.1.mixing": [Shard(1), Shard(1)],
