@@ -16,7 +16,7 @@ from tests.tensorclass.storage.corpus import declared
 from .declared import shown
 
 CORPUS = Path(declared.__file__).parent
-CLASSES: list[Any] = [found for found in vars(declared).values() if isinstance(found, type)]
+CLASSES: list[Any] = [each for each in vars(declared).values() if getattr(each, "__module__", "") == declared.__name__]
 
 
 @pytest.mark.parametrize("name", declared.OBJECTS)
