@@ -160,11 +160,15 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         Args:
             padded: Rows of shape `[*batch, length, *event]`; an object of a TensorClass has the batch size `[*batch, length]`.
             where: The length of each item, or a mask of shape `[*batch, length]` that is true for rows.
+
+        Raises:
+            TypeError: the lengths are no integers.
+            ValueError: a length is negative, or larger than that of the padded rows.
         """
         mask = where
         if where.dtype is not torch.bool:
             mask = torch.arange(padded.shape[where.dim()], device=where.device) < where.unsqueeze(-1)
-        return Ragged(cast(S, cast(Any, padded)[mask]), mask.sum(-1))
+        return Ragged(cast(S, cast(Any, padded)[mask]), mask.sum(-1) if mask is where else where)
 
     @property
     def offsets(self) -> Tensor:
@@ -221,6 +225,9 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         if length is not None and starts is not None and self.max_length > length:
             raise ValueError(f"Ragged.padded: an item has {self.max_length} rows, which do not fit length={length}")
         place = self._lengths.device
+        if starts is None and length is not None:
+            fits = (self._lengths <= length).all()
+            torch.ops.aten._assert_async.msg(fits, "Ragged.padded: an item has more rows than fit the length")
         if starts is None:
             first = torch.arange(self._lengths.numel(), device=place) * width - self.offsets[:-1]
         else:
@@ -321,14 +328,22 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         if how == "mean" and not (rows.is_floating_point() or rows.is_complex()):
             raise TypeError(f"Ragged.reduce: the mean of {rows.dtype} is not defined; convert the rows before")
         shape = (self._lengths.numel(), *rows.shape[1:])
+        if how == "max" and (rows.is_complex() or rows.dtype is torch.bool):
+            raise TypeError(f"Ragged.reduce: the maximum of {rows.dtype} is not defined; convert the rows before")
         if how == "max":
             smallest = -torch.inf if rows.is_floating_point() else torch.iinfo(rows.dtype).min
             index = self.item_index.view(-1, *(1,) * (rows.dim() - 1)).expand_as(rows)
             found = rows.new_full(shape, smallest).scatter_reduce(0, index, rows, "amax")
         else:
-            found = rows.new_zeros(shape).index_add(0, self.item_index, rows)
+            # As `torch.sum` and `torch.mean`: half precision is summed in float32, and integers are in int64.
+            half = rows.dtype in (torch.float16, torch.bfloat16)
+            exact = rows.dtype.is_floating_point or rows.is_complex()
+            wide = rows.to(torch.float32 if half else rows.dtype if exact else torch.int64)
+            found = wide.new_zeros(shape).index_add(0, self.item_index, wide)
         if how == "mean":
             found = found / self._lengths.reshape(-1, *(1,) * (rows.dim() - 1))
+        if how != "max" and half:
+            found = found.to(rows.dtype)
         return found.view(*self._batch_size, *rows.shape[1:])
 
     if not TYPE_CHECKING:

@@ -10,6 +10,8 @@ from torch import Tensor
 from torch._dynamo.testing import CompileCounter
 from torch.utils import _pytree
 
+from qten_gen import Ragged
+
 from .declared import Batch, batch, equal, sample
 
 
@@ -78,6 +80,12 @@ def test_graphs_compute_gradients_and_refuse_items_of_other_lengths() -> None:
     assert equal(add(batch(), batch()), batch() * 2)
     with pytest.raises(RuntimeError, match=r"Batch\.boxes: expected items of the same lengths"):
         add(batch(), Batch.stack([sample(at, length) for at, length in enumerate([2, 1, 2, 1])]))
+    padded = torch.compile(lambda b: b.boxes.padded(length=2), fullgraph=True, backend="eager")
+    with pytest.raises(RuntimeError, match=r"Ragged\.padded: an item has more rows than fit the length"):
+        padded(batch())
+    made = torch.compile(lambda rows, lengths: Ragged(rows, lengths).rows * 2, fullgraph=True, backend="eager")
+    with pytest.raises(RuntimeError, match="Ragged: expected lengths of as many rows in all as there are"):
+        made(torch.ones(3), torch.tensor([2, 4]))
 
 
 class Exported(torch.nn.Module):

@@ -14,6 +14,13 @@ from qten_gen import Ragged
 
 from .declared import LENGTHS, Batch, Frozen, Outer, Targets, assert_items, batch, equal, sample
 
+rand, jagged = torch.rand, torch.nested.nested_tensor_from_jagged
+
+
+def from_lengths(lengths: list[float]) -> object:
+    return Ragged.from_padded(torch.ones(2, 3, 4), torch.tensor(lengths))
+
+
 WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a tensor for a batch": (
         lambda: torch.rand(2, 3, 4),
@@ -22,20 +29,12 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "dtype torch.float32 and shape [2, 3, 4]; a padded Tensor becomes one with Ragged.from_padded",
     ),
     "too few": (lambda: [torch.rand(2, 4)], ValueError, "Batch.boxes: expected a list of 2 items, got 1"),
-    "no tensor": (
-        lambda: [torch.rand(1, 4), 3],
-        TypeError,
-        "Batch.boxes: item 1: expected a Tensor whose first dimension is the rows, got int 3",
-    ),
-    "no dimension": (
-        lambda: [torch.rand(()), torch.rand(())],
-        TypeError,
-        "Batch.boxes: item 0: expected a Tensor whose",
-    ),
+    "no tensor": (lambda: [rand(1, 4), 3], TypeError, "expected a Tensor whose first dimension is the rows, got int 3"),
+    "no dimension": (lambda: [rand(()), rand(())], TypeError, "Batch.boxes: item 0: expected a Tensor whose first"),
     "another shape": (
-        lambda: [torch.rand(1, 4), torch.rand(1, 5)],
+        lambda: [rand(1, 4), rand(1, 5)],
         ValueError,
-        "Batch.boxes: item 1: expected a shape of ['n', 4] as in item 0, got [1, 5]",
+        "expected a shape of ['n', 4] as in item 0, got [1, 5]",
     ),
     "another annotation": (
         lambda: [torch.rand(4, 3), torch.rand(4, 3)],
@@ -48,39 +47,25 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         ValueError,
         'Batch.boxes: expected Float[Tensor, "n 4"] for each item, got rows of dtype torch.int32',
     ),
-    "another batch size": (
-        lambda: Ragged(torch.rand(3, 4), [1, 1, 1]),
-        ValueError,
-        "Batch.boxes: expected items for the batch size [2], got [3]",
-    ),
+    "a batch of 3": (lambda: Ragged(rand(3, 4), [1] * 3), ValueError, "expected items for the batch size [2], got [3]"),
     "another class": (
         lambda: Ragged(Targets(torch.rand(2, 4), torch.ones(2), batch_size=2), [1, 1]),
         TypeError,
         "Batch.boxes: expected Ragged[Tensor], got Ragged[Targets]",
     ),
-    "lengths that do not add up": (
-        lambda: Ragged(torch.rand(3, 4), [1, 1]),
-        ValueError,
-        "expected lengths of 3 rows in all, got [1, 1]",
-    ),
-    "negative lengths": (
-        lambda: Ragged(torch.rand(3, 4), [4, -1]),
-        ValueError,
-        "expected lengths of 3 rows in all, got [4, -1]",
-    ),
-    "lengths of floats": (
-        lambda: Ragged(torch.rand(3, 4), torch.ones(3)),
-        TypeError,
-        "expected integers for the lengths",
-    ),
-    "rows that are no tensor": (
-        lambda: Ragged(cast(Any, [1, 2])),
-        TypeError,
-        "Ragged: expected a Tensor or an object of a TensorClass",
-    ),
+    "another sum": (lambda: Ragged(rand(3, 4), [1, 1]), ValueError, "expected lengths of 3 rows in all, got [1, 1]"),
+    "negative": (lambda: Ragged(rand(3, 4), [4, -1]), ValueError, "expected lengths of 3 rows in all, got [4, -1]"),
+    "floats": (lambda: Ragged(rand(3, 4), torch.ones(3)), TypeError, "Ragged: expected integers for the lengths"),
+    "no rows": (lambda: Ragged(cast(Any, [1, 2])), TypeError, "Ragged: expected a Tensor or an object of a Tens"),
+    "padded too little": (lambda: from_lengths([4, 1]), ValueError, "expected lengths of 4 rows in all, got [4, 1]"),
+    "padded negatively": (lambda: from_lengths([-1, 1]), ValueError, "Ragged: expected lengths of 1 rows in all"),
+    "padded by floats": (lambda: from_lengths([1.5, 1]), TypeError, "Ragged: expected integers for the lengths"),
+    "offsets": (lambda: jagged(rand(6, 4), torch.tensor([1, 2, 5])), ValueError, "Batch.boxes: expected lengths of 6"),
+    "strided": (lambda: torch.nested.nested_tensor([rand(1, 4)] * 2), TypeError, "Batch.boxes: expected a nested"),
 }
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested")
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_value_is_refused_with_class_field_item_and_what_was_expected(name: str) -> None:
     make, kind, message = WRONG[name]
@@ -150,7 +135,9 @@ def test_conversion_from_and_to_jagged_nested_tensors() -> None:
 
 
 def test_what_a_ragged_says_of_its_items() -> None:
-    boxes = batch().boxes
+    given = torch.tensor(LENGTHS)
+    boxes = Ragged(batch().boxes.rows, given)
+    given.zero_()  # the lengths are a copy
     assert boxes.offsets.tolist() == [0, 3, 3, 5, 6]
     assert boxes.item_index.tolist() == [0, 0, 0, 2, 2, 3]
     assert boxes.max_length == 3
@@ -176,6 +163,13 @@ def test_the_rows_of_each_item_are_reduced(how: Any) -> None:
     assert equal(boxes.reshape(2, 2).reduce(how).nan_to_num(), found.reshape(2, 2, 4).nan_to_num())
     found[[0, 2, 3]].sum().backward()  # type: ignore[no-untyped-call]
     assert boxes.rows.grad is not None and boxes.rows.grad.shape == (6, 4)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.uint8, torch.bool])
+def test_rows_are_summed_in_the_dtype_that_torch_sums_in(dtype: torch.dtype) -> None:
+    rows = torch.full((5000,), 3).to(dtype)
+    assert equal(Ragged(rows, [5000]).reduce("sum")[0], rows.sum())
+    assert not dtype.is_floating_point or equal(Ragged(rows, [5000]).reduce("mean")[0], rows.mean())
 
 
 def test_gradients_reach_the_rows_and_not_the_lengths() -> None:

@@ -55,6 +55,14 @@ def by_tree(b: Batch, _: Path) -> Batch:
     return _pytree.tree_unflatten(leaves, spec)  # type: ignore[no-any-return]
 
 
+def by_all_gather(b: Batch, _: Path) -> Batch:
+    torch.distributed.init_process_group("gloo", store=cast(Any, torch.distributed).HashStore(), rank=0, world_size=1)
+    try:
+        return b.all_gather()[0]
+    finally:
+        torch.distributed.destroy_process_group()
+
+
 SAVED: dict[str, Callable[[Batch, Path], Batch]] = {
     **{f"pickle {protocol}": as_pickle(protocol) for protocol in (2, 4, 5)},
     "torch.save": by_torch_save,
@@ -62,6 +70,7 @@ SAVED: dict[str, Callable[[Batch, Path], Batch]] = {
     "safetensors": by_safetensors,
     "state_dict": by_state_dict,
     "pytree": by_tree,
+    "all_gather": by_all_gather,
     "share_memory_": lambda b, _: b.share_memory_(),
     "tensordict": lambda b, _: Batch.from_tensordict(b.replace(words=None).to_tensordict()).replace(words=b.words),
 }

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
-from torch._C._functorch import is_batchedtensor
+from torch._C._functorch import is_batchedtensor, is_functorch_wrapped_tensor
 from torch.compiler import is_compiling
 
 from ...declaring.loading import Undeclared
@@ -71,20 +71,38 @@ class RaggedStorage(Stored):
         sizes = given if isinstance(given, Tensor) else torch.tensor(given, device=place)
         if sizes.is_floating_point() and sizes.numel():
             raise TypeError(f"Ragged: expected integers for the lengths, got {describe(given)}")
-        sizes = sizes.to(place, torch.int64)
+        sizes = sizes.to(place, torch.int64, copy=isinstance(given, Tensor))  # who gave a tensor may write to it
         size = as_batch_size(batch_size)
         if sizes.shape[: len(size)] != size:
             shape = list(sizes.shape)
             raise ValueError(f"Ragged: expected lengths of a shape that starts with {list(size)}, got {shape}")
         self._fill(rows, sizes, sizes.shape, None, checked_names(self, names, sizes.shape))
-        starts, total = self.starts(), count(rows)
-        if starts is not None and (starts[-1] != total or starts != sorted(starts)):
-            raise ValueError(f"Ragged: expected lengths of {total} rows in all, got {abridged(sizes.tolist())}")
+        self.refuse_unfit("Ragged")
         if device is not None:
             moved = self._map_with(Tensor.to, as_device(device), as_device(device))
             self._rows, self._lengths, self._device = moved._rows, moved._lengths, moved._device
         if lock:
             lock_object(self)
+
+    def refuse_unfit(self, where: str) -> None:
+        """Refuse lengths that are not those of the rows; in a graph, where it runs."""
+        starts, sizes, total = self.starts(), self._lengths, count(self._rows)
+        if starts is None:
+            fits = (sizes.sum() == total) & (sizes >= 0).all()
+            torch.ops.aten._assert_async.msg(fits, f"{where}: expected lengths of as many rows in all as there are")
+        elif starts[-1] != total or starts != sorted(starts):
+            raise ValueError(f"{where}: expected lengths of {total} rows in all, got {abridged(sizes.tolist())}")
+
+    def refuse_unfit_in_tree(self) -> None:
+        """Refuse lengths that a function of a tree has computed; without waiting for a GPU, which finds them when it is read."""
+        sizes = self._lengths
+        if not isinstance(sizes, Tensor) or not isinstance(self._rows, (Tensor, Stored)):
+            return  # markers
+        where = f"{type(self).__name__}.lengths, which a function of a tree changed"
+        if sizes.dtype is not torch.int64:
+            raise TypeError(f"{where}: expected torch.int64, got {sizes.dtype}; use apply, which leaves them out")
+        if sizes.is_cpu and type(sizes) is Tensor and not is_functorch_wrapped_tensor(sizes) and not is_compiling():
+            self.refuse_unfit(where)
 
     def starts(self) -> list[int] | None:
         """Where each item begins among the rows, and the end of the last one; None where that cannot be read, as in a graph."""
@@ -239,9 +257,13 @@ def _where(self: Stored, name: str) -> str:
     return label(self, name) if name else type(self).__name__
 
 
-def _refuse_mark(where: str, fn: object, argument: object, batch_size: Size) -> None:
+def _refuse_mark(where: str, fn: object, argument: object, value: RaggedStorage) -> None:
     """Refuse a function that does not rearrange items."""
-    what = effect_on_items(fn, argument, batch_size)
+    what = effect_on_items(fn, argument, value._batch_size)
+    if value._lengths.is_meta and not is_compiling():
+        raise TypeError(
+            f"{where} is Ragged, and its items cannot be rearranged on the meta device, where lengths are unknown"
+        )
     if what is not None:
         said = "computed along dimensions" if what == "kept" else what
         advice = "reduce the rows of each item with .reduce(...), or compute with .rows"
@@ -328,7 +350,7 @@ def rearrange_ragged(
         if type(index) is slice and index.step in (None, 1):
             first, stop, _ = index.indices(len(starts) - 1)
             return value.following(first, max(first, stop), value._lengths[index], size)
-    _refuse_mark(_where(self, name), fn, argument, value._batch_size)
+    _refuse_mark(_where(self, name), fn, argument, value)
     if fn is view_tensor:  # the order of items has no strides that could forbid a view
         fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
     order = value.orders(lambda numbers, given: [fn(numbers, given)], argument)[0]
@@ -404,7 +426,7 @@ def part_ragged(
     """
     if value is None:
         return [value] * len(batch_sizes)
-    _refuse_mark(_where(self, name), fn, argument, value._batch_size)
+    _refuse_mark(_where(self, name), fn, argument, value)
     tail = value._batch_size[len(self._batch_size) :]
     parts = zip(value.orders(fn, argument), fn(value._lengths, argument), batch_sizes, strict=False)
     return [cast("R", value.taken(order, lengths, size + tail)) for order, lengths, size in parts]

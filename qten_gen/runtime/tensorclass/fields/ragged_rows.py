@@ -67,6 +67,8 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     """
     if isinstance(value, Tensor) and value.layout is torch.jagged and cls is Tensor:
         return _from_jagged(where, value)
+    if isinstance(value, Tensor) and value.is_nested:
+        raise TypeError(f"{where}: expected a nested tensor of rows in a Tensor, with layout=torch.jagged")
     if batch_size is None:
         batch_size = Size((len(cast("Sequence[object]", value)),))
     items: list[Any] = list(_flat(where, cls, value, batch_size, ""))
@@ -132,8 +134,9 @@ def _from_jagged(where: str, value: Tensor) -> Any:
     lengths = value.offsets().diff()  # type: ignore[attr-defined]
     if value.lengths() is not None:  # type: ignore[attr-defined]
         raise ValueError(f"{where}: the nested tensor has rows that belong to no item; pass a contiguous one")
-    made = object.__new__(late.ragged.class_for(Tensor))
-    return made._fill(value.values(), lengths, lengths.shape, None)
+    made = object.__new__(late.ragged.class_for(Tensor))._fill(value.values(), lengths, lengths.shape, None)
+    made.refuse_unfit(where)  # the offsets may leave out rows
+    return made
 
 
 def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) -> Iterator[object]:

@@ -198,7 +198,10 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
     fitted: list[object] = []
     values, static = out._field_values()
     if self.__structure__:  # which has the batch size, and is no result of the function
-        return out._assign(values, static, batch_size, device)
+        rows, before = values[0], self._field_values()[0][0]
+        if isinstance(rows, Stored):
+            rows = _checked(before, rows, before._batch_size, device)
+        return out._assign((rows, *values[1:]), static, batch_size, device)
     for name, before, value in zip(tensor_and_nested(self), self._field_values()[0], values, strict=True):
         if isinstance(value, (dict, list)):
             size = None if name in self._unbatched else batch_size

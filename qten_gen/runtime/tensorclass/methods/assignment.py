@@ -61,8 +61,7 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
             f"the value has {list(value._batch_size)}"
         )
     self._check_compatible(value)
-    for (where, mine), (_, theirs) in zip(ragged_fields(self), ragged_fields(value), strict=True):
-        refuse_other_lengths(f"{where}: written items", mine.lengths[plain], theirs.lengths)
+    _refuse_other_lengths(self, plain, value)
     if self._lock is not None and not is_compiling():
         _refuse_unsaved_items(self, plain, value)
     try:
@@ -71,6 +70,14 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
         name = f"{type(self).__name__}[{shown(index)}]"
         blame(name, [self, value], lambda target, items: operator.setitem(target, plain, items), error)
         raise
+
+
+def _refuse_other_lengths(self: Stored, plain: PlainIndex, value: Stored) -> None:
+    """Refuse to write items of other lengths, also in the rows of Ragged fields."""
+    for (where, mine), (_, theirs) in zip(ragged_fields(self), ragged_fields(value), strict=True):
+        refuse_other_lengths(f"{where}: written items", mine.lengths[plain], theirs.lengths)
+        if isinstance(mine.rows, Stored):
+            _refuse_other_lengths(mine.rows, mine.selected(plain), theirs.rows)
 
 
 def _refuse_unsaved_items(self: Stored, plain: PlainIndex, value: Stored) -> None:

@@ -58,16 +58,6 @@ def getitem(self: T, index: Index) -> T:
     return selected
 
 
-def plain_index(self: Stored, index: Index) -> PlainIndex:
-    """An index along the batch dimensions in a form that can be applied to every tensor that carries them.
-
-    Raises:
-        IndexError: the index is out of range or reaches beyond the batch dimensions.
-        TypeError: it is none of the types of `Index`.
-    """
-    return resolved(self, index)[0]
-
-
 def length(self: Stored) -> int:
     """The size of the first batch dimension.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import torch
 from torch import Tensor
 
-from ..core.contents import contents, ragged_fields
+from ..core.contents import contents
 from ..core.error_text import label
 from ..core.locking import lock_
 from ..core.locks import refuse_if_frozen
@@ -114,7 +114,7 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
     distributed = _ready("all_gather")
     if check:
         _refuse_other_group("all_gather", self, group)
-    own = _Buffers(self)
+    own = _Buffers(self, lengths=True)
     world = distributed.get_world_size(group)
     gathered: list[list[Tensor]] = [[] for _ in range(world)]
     for buffer in own.filled():
@@ -124,7 +124,7 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
             each.append(room)
     made = [with_tensors(self, _empty, self._device) for _ in range(world)]
     for other, received in zip(made, gathered, strict=True):
-        _Buffers(other).write_back(received)
+        _Buffers(other, lengths=True).write_back(received)
     return made
 
 
@@ -134,10 +134,10 @@ class _Buffers:
     It is the same in every process whose tensors have the same shapes and dtypes.
     """
 
-    def __init__(self, value: Stored) -> None:
+    def __init__(self, value: Stored, lengths: bool = False) -> None:
         self.small: dict[torch.device, list[Tensor]] = {}
         self.large: list[Tensor] = []
-        for tensor in tensors_by_path(value).values():
+        for tensor in tensors_by_path(value, lengths).values():
             if tensor.numel() * tensor.itemsize > LARGEST:
                 self.large.append(tensor.detach())
             else:
@@ -168,20 +168,24 @@ def _bytes(tensor: Tensor) -> Tensor:
     return tensor.resolve_conj().resolve_neg().contiguous().view(-1).view(torch.uint8)
 
 
-def tensors_by_path(self: Stored) -> dict[str, Tensor]:
-    """Every tensor under the names that lead to it, such as `point.weight`, in the same order in every process."""
-    return dict(_paths(self, ""))
+def tensors_by_path(self: Stored, lengths: bool = False) -> dict[str, Tensor]:
+    """Every tensor under the names that lead to it, such as `point.weight`, in the same order in every process.
+
+    Args:
+        lengths: Give the lengths of Ragged fields too. Objects share them, so that only new ones are written to.
+    """
+    return dict(_paths(self, "", lengths))
 
 
-def _paths(self: Stored, before: str) -> Iterator[tuple[str, Tensor]]:
+def _paths(self: Stored, before: str, lengths: bool) -> Iterator[tuple[str, Tensor]]:
     """The paths and tensors of an object, all of which begin with `before`."""
     for name, value in contents(self).items():
         if name in self._per_item and value is not None:
             raise TypeError(f"{label(self, name)} holds one Python value per item, which is not sent between processes")
-        if name in self.__structure__:
-            continue  # compared in the schema, and never written to
+        if name in self.__structure__ and not lengths:
+            continue
         if name in self._nested and isinstance(value, Stored):
-            yield from _paths(value, f"{before}{name}.")
+            yield from _paths(value, f"{before}{name}.", lengths)
         elif isinstance(value, dict) and name not in self._static:
             # The dict of another process can have its keys in another order.
             yield from ((f"{before}{name}.{key}", value[key]) for key in sorted(value))
@@ -203,13 +207,13 @@ def _ready(action: str) -> ModuleType:
 def schema(action: str, self: Stored) -> Schema:
     """The schema of an object."""
     kind = f"{type(self).__qualname__} of batch size {list(self._batch_size)}"
-    shapes = {
-        path: f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
-        for path, tensor in tensors_by_path(self).items()
-    }
-    # Lengths are shared between objects, so that no other ones are written into them.
-    lengths = {f"the lengths of {path}": str(value._lengths.tolist()) for path, value in ragged_fields(self)}
-    return {"the operation": action, "the object": kind, **shapes, **lengths}
+    tensors, found = tensors_by_path(self), {"the operation": action, "the object": kind}
+    for path, tensor in tensors_by_path(self, lengths=True).items():
+        if path in tensors:
+            found[path] = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
+        else:
+            found[f"the lengths of {type(self).__name__}.{path}".removesuffix(".lengths")] = str(tensor.tolist())
+    return found
 
 
 def _refuse_other_group(action: str, self: Stored, group: ProcessGroup | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any, NamedTuple, TypeGuard, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -285,6 +285,8 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         present = dict(zip(layout.names, found, strict=True))
         found = [present.get(name) for name in names]
     out._assign(found, _static(cls, layout, batch_size), batch_size, device)
+    if cls.__structure__:
+        cast(Any, out).refuse_unfit_in_tree()
     if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
         out._names = layout.dimension_names
     elif layout.dimension_names is not None and carried and not is_dynamo_compiling():

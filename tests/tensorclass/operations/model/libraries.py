@@ -114,11 +114,7 @@ def _differences() -> Iterator[tuple[str, str, Condition]]:
     yield "fill_", "fills one field: fill_(key, value)", _always
     yield "repeat", "adds no dimensions in front", _always
     yield "squeeze", "fails where no batch dimension is left", _always
-    yield (
-        "where masked_fill masked_fill_",
-        "lets a mask cover the first dimensions, instead of broadcasting",
-        _smaller_mask,
-    )
+    yield "where masked_fill masked_fill_", "lets a mask cover the first dimensions, not broadcast", _smaller_mask
     yield "__getitem__", "indexes fields' own dimensions, and knows fewer forms", _unusual_index
     yield "__setitem__", "writes no items where there are none, and broadcasts otherwise", _always
 
@@ -167,11 +163,8 @@ def assert_same(value: Any, plain: Plain, declaration: Declaration) -> None:
         assert found.ragged[path].shape == items.shape
         for at, rows in enumerate(items.rows):
             assert_equal(found.ragged[path].rows[at], rows, f"{'.'.join(map(str, path))}, item {at}")
-    for mine, wanted in (
-        (found.tensors, plain.tensors),
-        (found.unbatched, plain.unbatched),
-        (found.items, plain.items),
-    ):
+    pairs = (found.tensors, plain.tensors), (found.unbatched, plain.unbatched), (found.items, plain.items)
+    for mine, wanted in pairs:
         assert mine.keys() == wanted.keys()
         for path, tensor in wanted.items():
             assert_equal(mine[path], tensor, ".".join(map(str, path)))

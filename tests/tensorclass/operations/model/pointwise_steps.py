@@ -17,15 +17,7 @@ from qten_gen.runtime.tensorclass.operations.entries import Operation
 from .plain import Items, Plain, positions, valued
 from .steps import OTHER, Builder, Step, float_or_as_it_is, known, operand, over_batch
 
-FLOATING = {
-    "float": torch.float32,
-    "double": torch.float64,
-    "half": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-    "float32": torch.float32,
-    "float64": torch.float64,
-}
+FLOATING = {name: getattr(torch, name) for name in "float double half bfloat16 float16 float32 float64".split()}
 EVERY = {name: getattr(torch, name) for name in ("int", "int8", "int16", "int32", "int64", "uint8", "bool")}
 
 
@@ -135,11 +127,9 @@ def where(draw: st.DrawFn, plain: Plain) -> Step:
         index = torch.where(mask, positions(before.batch_size), positions(before.batch_size) + prod(before.batch_size))
         chosen = {
             path: Items(
-                (2 * prod(before.batch_size), *items.shape[before.n :]),
-                items.rows + other.ragged[path].rows,
-                items.none,
+                (2 * prod(before.batch_size), *one.shape[before.n :]), one.rows + other.ragged[path].rows, one.none
             )
-            for path, items in before.ragged.items()
+            for path, one in before.ragged.items()
         }
         out = valued(apart[0], lambda a, m, b: torch.where(m, a, b), mask, apart[1])
         return replace(out, ragged={path: items.picked(index, 1) for path, items in chosen.items()})
@@ -170,16 +160,11 @@ def same(name: str) -> Builder:
 
 
 BY_FORM: dict[str, Callable[[Operation], Builder]] = {
-    "unary": unary,
-    "cast": unary,
-    "binary": binary,
-    "operator": binary,
-    "comparison": binary,
+    **dict.fromkeys(("unary", "cast"), unary),
+    **dict.fromkeys(("binary", "operator", "comparison"), binary),
     "reflected": reflected,
 }
-IN_PLACE_BY_FORM: dict[str, Callable[[Operation], Builder]] = {
-    "operator": binary_in_place,
-}
+IN_PLACE_BY_FORM: dict[str, Callable[[Operation], Builder]] = {"operator": binary_in_place}
 BY_NAME: dict[str, Builder] = {
     **{name: function(name) for name in "abs neg sign sqrt exp log1p sin tanh floor round isfinite".split()},
     "where": where,
@@ -187,8 +172,6 @@ BY_NAME: dict[str, Builder] = {
     "masked_fill_": masked_fill("masked_fill_"),
     "zero_": zero,
     "fill_": fill,
-    "clone": same("clone"),
-    "detach": same("detach"),
+    **{name: same(name) for name in ("clone", "detach", "contiguous")},
     "detach_": lambda draw, plain: Step("detach_", lambda before, other: before, writes=True),
-    "contiguous": same("contiguous"),
 }
