@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from inspect import unwrap
 from io import BytesIO
+from traceback import walk_stack
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 from zlib import crc32
@@ -112,9 +113,7 @@ def _values(module: ModuleBase, names: list[str], *, are_fixed: bool = False) ->
             for method in _METHODS:
                 if hasattr(cls, method):
                     getattr(twin, method)()
-    except (
-        Exception
-    ):  # it reads a saved tensor, or writes to a tensor that others hold: what it has made may be half of it
+    except Exception:  # it reads a saved tensor, or writes to another's: what it has made may be half
         return dict.fromkeys(names)
     finally:
         is_random = not torch.equal(torch.get_rng_state(), seeded)
@@ -205,9 +204,7 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
     twin._modules.made = made
     for key, value in vars(module).items():
         if key not in (*_REGISTRIES, _WATCHED):
-            vars(twin)[key] = (
-                value if isinstance(value, str | int | float | None) else _AttributePickler(made).copied(value)
-            )
+            vars(twin)[key] = value if isinstance(value, str | float | int) else _AttributePickler(made).copied(value)
     return twin
 
 
@@ -300,18 +297,18 @@ def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
     held = {name: module._buffers.get(name) for name in names}
     plain = {name: each for name, each in held.items() if type(each) is Tensor and not each.is_inference()}
     _remake(module, [name for name, each in plain.items() if each.is_meta], device)
-    # What was written in place has values of somebody's own.
-    unwritten = [name for name, each in plain.items() if each.numel() and not each.is_meta and each._version == 0]
+    is_lent = any(frame.f_code.co_name == "_functional_call" for frame, _ in walk_stack(None))
+    # What was written in place has values of somebody's own, and what is lent for one call too.
+    unwritten = [n for n, each in plain.items() if each.numel() and not (each.is_meta or each._version or is_lent)]
     for name, value in _values(module, unwritten, are_fixed=True).items() if unwritten else ():
         buffer = module._buffers[name]
         if value is not None and value.shape == buffer.shape and not _is_close(buffer.cpu(), value.to(buffer.dtype)):
-            with torch.no_grad():
-                module._buffers[name] = value.to(buffer.device, buffer.dtype)  # somebody else may hold the other
+            module._buffers[name] = value.to(buffer.device, buffer.dtype)  # somebody else may hold the other
             warnings.warn(
                 f"{type(module).__name__}.{name} had other values than its declaration gives when the module was first used, as"
                 " where a trainer allocates a buffer of a model on meta and writes nothing; it has the declared ones now."
                 " Write into it in place, or assign it after the first call, to give it values of your own",
-                stacklevel=2,
+                stacklevel=6 if given else 4,  # from the call of the module, and from a read
             )
     watch(module)  # a trainer that reads one buffer may still replace the next
     vars(module)[_WATCHED] = {name: id(module._buffers.get(name)) for name in names}
