@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -26,14 +26,8 @@ from ..deferred.deferred_init import value_of
 from .checkpoints import StateDict, beginning, load, matched
 from .constructing import INSTEAD, constructed
 from .initialising import Initialised, initialised, units, writes_below
-from .placements import check_agreement, chosen, description, is_distributed, meshes_of, on_mesh, write_part
+from .placements import check_agreement, description, is_distributed, meshes_of, write_part
 from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, survey, without_wrappers
-
-if TYPE_CHECKING:
-    from torch.distributed.device_mesh import DeviceMesh
-    from torch.distributed.tensor.placement_types import Placement
-
-    from .placements import Placements
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +68,6 @@ def materialize(
     *,
     seed: int | None = None,
     dtype: torch.dtype | None = None,
-    mesh: DeviceMesh | None = None,
-    placements: Placements | None = None,
     state_dict: StateDict | None = None,
     report: Callable[[MaterializeReport], object] | None = None,
     prefix: str = "",
@@ -86,41 +78,24 @@ def materialize(
     prefix = f"{prefix}." if prefix else ""
     tree = survey(module)
     _check_not_fake(tree)
-    placed = _placed(tree, mesh, placements)
     loaded = {} if state_dict is None else matched(tree, state_dict, prefix)
     is_on_meta = any(held.tensor.is_meta for held in tree.held)
     draws = seed is None and is_on_meta
     drawn = int(torch.empty((), dtype=torch.int64, device="cpu").random_()) if draws else 0
-    if meshes := meshes_of((held.tensor for held in tree.held), mesh):
-        by_name = {held.homes[0].qualified: held for held in tree.held}
-        tensors = {name: held.tensor for name, held in by_name.items()}
+    if meshes := meshes_of(held.tensor for held in tree.held):
+        tensors = {held.homes[0].qualified: held.tensor for held in tree.held}
         values = [f"{held.homes[0].qualified}: {beginning(value)}" for held, value in loaded.items()]
-        described = description(tensors, {name: placed.get(held) for name, held in by_name.items()})
-        drawn = check_agreement([f"{seed}, {dtype}", *described, *values], meshes, drawn)
+        drawn = check_agreement([f"{seed}, {dtype}", *description(tensors), *values], meshes, drawn)
     made = MaterializeReport({})
     if is_on_meta:
         _check_kinds(tree)
-        work = _Work(tree, target, dtype, mesh, placed, loaded, drawn if seed is None else seed, prefix)
+        work = _Work(tree, target, dtype, loaded, drawn if seed is None else seed, prefix)
         work.check()
         work.do()
         made = work.report()
     if report is not None:
         report(made)
     return module
-
-
-def _placed(
-    tree: Tree, mesh: DeviceMesh | None, placements: Placements | None
-) -> dict[HeldTensor, tuple[Placement, ...] | None]:
-    """The placements of tensors that become DTensors; None for tensors that stay plain. DTensors are left out."""
-    if mesh is None:
-        if placements is not None:
-            raise TypeError("materialize(): placements are on a mesh; give mesh= too")
-        return {}
-    registered = {held.homes[0].qualified: held for held in tree.held if held.is_registered and held.tensor.is_meta}
-    names = {name: [home.qualified for home in held.homes] for name, held in registered.items()}
-    found = chosen(names, {name: held.tensor for name, held in registered.items()}, mesh, placements)
-    return {registered[name]: value for name, value in found.items()}
 
 
 class _Work:
@@ -131,14 +106,12 @@ class _Work:
         tree: Tree,
         device: torch.device,
         dtype: torch.dtype | None,
-        mesh: DeviceMesh | None,
-        placed: Mapping[HeldTensor, tuple[Placement, ...] | None],
         loaded: Mapping[HeldTensor, Tensor],
         seed: int,
         prefix: str,
     ) -> None:
         self.tree, self.device, self.dtype, self.seed = tree, device, dtype, seed
-        self.mesh, self.placed, self.loaded = mesh, placed, loaded
+        self.loaded = loaded
         self.made: dict[HeldTensor, Tensor] = {}
         """What each tensor that was on meta is now."""
         self._on_meta = [held for held in tree.held if held.tensor.is_meta]
@@ -215,9 +188,8 @@ class _Work:
         for held in list(values):
             value = values.pop(held).detach()
             dtype = self._dtype_of(held) or value.dtype
-            is_placed = is_distributed(held.tensor) or self.placed.get(held) is not None
             new = value
-            if is_placed or (self.device.type, dtype) != ("cpu", value.dtype):
+            if is_distributed(held.tensor) or (self.device.type, dtype) != ("cpu", value.dtype):
                 new = self._allocated(held, value, dtype)
                 write_part(new, value)
             self._put(held, new)
@@ -227,12 +199,10 @@ class _Work:
 
         `like` has the shape, the strides and the dtype that it is to have. It is on the device also where a mesh has another.
         """
-        placements = self.placed.get(held)
         with torch.no_grad():
-            if type(held.tensor) in (Tensor, nn.Parameter) and (placements is None or self.mesh is None):
+            if type(held.tensor) in (Tensor, nn.Parameter):
                 return torch.empty_strided(like.shape, like.stride(), dtype=dtype or like.dtype, device=self.device)
-            placed = held.tensor if placements is None or self.mesh is None else on_mesh(like, self.mesh, placements)
-            return torch.empty_like(placed, device=self.device, dtype=dtype or like.dtype, requires_grad=False)
+            return torch.empty_like(held.tensor, device=self.device, dtype=dtype or like.dtype, requires_grad=False)
 
     def _put(self, held: HeldTensor, value: Tensor) -> None:
         """Let a tensor have a value, of any shape, dtype, device and layout.

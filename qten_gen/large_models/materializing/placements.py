@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.tensor import DTensor, Shard
     from torch.distributed.tensor.placement_types import Placement
-
-    Placements = Mapping[str, Sequence[Placement] | Placement | None]
-    """For qualified names of tensors, or patterns of them, one placement for each dimension of the mesh; None for a tensor that
-    every process holds whole as a plain tensor.
-    """
 
 
 Part = tuple[tuple[int, int], ...]
@@ -91,104 +85,20 @@ def write_part(tensor: Tensor, value: Tensor) -> None:
         local[slices(place)].copy_(value[slices(part)])
 
 
-def on_mesh(tensor: Tensor, mesh: DeviceMesh, placements: Sequence[Placement]) -> DTensor:
-    """A DTensor on meta in place of a plain tensor on meta."""
-    from torch.distributed.tensor import distribute_tensor
-
-    whole = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
-    return distribute_tensor(whole, mesh, tuple(placements), src_data_rank=None)
-
-
-def chosen(
-    names: Mapping[str, Sequence[str]],
-    tensors: Mapping[str, Tensor],
-    mesh: DeviceMesh,
-    placements: Placements | None,
-) -> dict[str, tuple[Placement, ...] | None]:
-    """The placements of each tensor, by its qualified name; None for one that stays plain.
-
-    A name counts before patterns, and patterns in their order; a tensor that none of them names is replicated, as
-    `distribute_module` does. Tensors that are DTensors already keep their placements and are left out.
-
-    Args:
-        names: All names of each tensor; several for a tie.
-        tensors: The tensors on meta.
-        mesh: The mesh to place them on.
-        placements: What the user asks for.
-
-    Raises:
-        ValueError: a placement does not fit.
-    """
-    from torch.distributed.tensor import Replicate
-
-    wanted = dict(placements or {})
-    unused = set(wanted)
-    found: dict[str, tuple[Placement, ...] | None] = {}
-    for name, tensor in tensors.items():
-        unused -= {key for key in unused if any(key == each or fnmatchcase(each, key) for each in names[name])}
-        keys = {key for each in names[name] if (key := _key(each, wanted)) is not None}
-        asked = {_fitting(key, wanted[key], name, tensor, mesh) for key in keys}
-        if len(asked) > 1:
-            raise ValueError(f"placements: {sorted(keys)} place {name}, one tensor under several names, differently")
-        if asked and is_distributed(tensor):
-            raise ValueError(
-                f"placements: {name} is a DTensor already, which keeps its placements; leave {keys.pop()!r} out"
-            )
-        if not is_distributed(tensor):
-            found[name] = asked.pop() if asked else (Replicate(),) * mesh.ndim
-    if unused:
-        raise ValueError(f"placements: no parameter or buffer has the name {', '.join(map(repr, sorted(unused)))}")
-    return found
-
-
-def _key(name: str, placements: Mapping[str, object]) -> str | None:
-    """The name or the first pattern that names a tensor."""
-    if name in placements:
-        return name
-    return next((pattern for pattern in placements if fnmatchcase(name, pattern)), None)
-
-
-def _fitting(
-    key: str, value: Sequence[Placement] | Placement | None, name: str, tensor: Tensor, mesh: DeviceMesh
-) -> tuple[Placement, ...] | None:
-    """The placements of a tensor with dimensions counted from the front."""
-    from torch.distributed.tensor import Shard
-    from torch.distributed.tensor.placement_types import Placement
-
-    if value is None:
-        return None
-    given = (value,) if isinstance(value, Placement) else tuple(value)
-    if len(given) != mesh.ndim or not all(type(each) is Shard or each.is_replicate() for each in given):
-        raise ValueError(
-            f"placements: {key!r}: expected Shard or Replicate for each of the {mesh.ndim} dimensions of the mesh, got {value!r}"
-        )
-    for each in given:
-        if isinstance(each, Shard) and not -tensor.ndim <= each.dim < tensor.ndim:
-            raise ValueError(
-                f"placements: {key!r}: {each!r} has no dimension to cut in {name}, of the shape {list(tensor.shape)}"
-            )
-    return tuple(Shard(each.dim % tensor.ndim) if isinstance(each, Shard) else each for each in given)
-
-
-def meshes_of(tensors: Iterable[Tensor], mesh: DeviceMesh | None = None) -> list[DeviceMesh]:
-    """The meshes of the DTensors among some tensors, and the mesh that the user gives, each once."""
-    found = [] if mesh is None else [mesh]
+def meshes_of(tensors: Iterable[Tensor]) -> list[DeviceMesh]:
+    """The meshes of the DTensors among some tensors, each once."""
+    found: list[DeviceMesh] = []
     for tensor in tensors:
         if is_distributed(tensor) and tensor.device_mesh not in found:
             found.append(tensor.device_mesh)
     return found
 
 
-def description(tensors: Mapping[str, Tensor], placements: Mapping[str, object]) -> list[str]:
-    """The facts that have to be the same in all processes, a line each: versions, and tensors with their placements.
-
-    Args:
-        tensors: The tensors of a module by qualified name.
-        placements: Where they are placed on a mesh, by the same names.
-    """
+def description(tensors: Mapping[str, Tensor]) -> list[str]:
+    """The facts that have to be the same in all processes: versions, and each tensor by qualified name with its placements."""
     lines = [f"torch: {torch.__version__}", f"qten-gen: {__version__}"]
     for name, tensor in tensors.items():
-        placed = tensor.placements if is_distributed(tensor) else placements.get(name)
+        placed = tensor.placements if is_distributed(tensor) else None
         lines.append(f"{name}: {tensor.dtype} {list(tensor.shape)}, placed as {placed}")
     return lines
 

@@ -56,9 +56,9 @@ class _Held(NamedTuple):
 
 
 def _memory(tensor: Tensor) -> object:
-    """A value that is equal for two names of one tensor. Fake tensors and DTensors have no address."""
+    """A value that is equal for two names of one tensor. Fake tensors have no address, and DTensors have 0."""
     try:
-        return tensor.data_ptr(), tensor.device
+        return getattr(tensor, "_local_tensor", tensor).data_ptr(), tensor.device
     except RuntimeError:
         return tensor.untyped_storage()._cdata, tensor.storage_offset()
 

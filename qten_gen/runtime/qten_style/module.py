@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from typing import Generic, Never, Self
 
     from qten_gen_typing import AssignsNoOther, NoOtherAttribute
-    from torch.distributed.device_mesh import DeviceMesh
     from torch.types import Device as DeviceLike
 
     from ...large_models.materializing.checkpoints import StateDict
     from ...large_models.materializing.materialize import MaterializeReport
-    from ...large_models.materializing.placements import Placements
     from ..declaring.fields import constructor_argument
     from .frozen_dict import FrozenDict
     from .labelled import LabelledTensor
@@ -100,8 +98,6 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         *,
         seed: int | None = None,
         dtype: torch.dtype | None = None,
-        mesh: DeviceMesh | None = None,
-        placements: Placements | None = None,
         state_dict: StateDict | None = None,
         report: Callable[[MaterializeReport], object] | None = None,
         prefix: str = "",
@@ -113,15 +109,13 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         (device(type='cpu'), True)
 
         Each submodule is initialised by its `reset_parameters`, children before their parents, and ties hold. Random values
-        depend on the seed and the qualified name of the module alone. Tensors that are not on meta stay as they are.
+        depend on the seed and the qualified name of the module alone. Of a DTensor the process makes only its part. Tensors that
+        are not on meta stay as they are.
 
         Args:
             device: Where the tensors are to be.
             seed: What random values depend on; drawn from torch's default generator when None, so `torch.manual_seed` counts.
             dtype: What floating point tensors are cast to, once they have their values; not tensors that declare a dtype.
-            mesh: Makes each tensor a DTensor on this mesh, of which the process makes only its part. Tensors that are DTensors
-                already keep their mesh.
-            placements: How each tensor is placed on the mesh, by qualified name or pattern; replicated where none is given.
             state_dict: A checkpoint: tensors by name, or the path of a file or folder of safetensors. It may lack some.
             report: Is called with the source of each tensor's values. `print` shows it.
             prefix: The name of the module in a larger one, where it is to have the values that it has there: `"layers.3"`.
@@ -129,7 +123,8 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Raises:
             RuntimeError: nothing initialises a tensor, or the machine does not have the device.
             TypeError: `seed` is not an integer or `dtype` is not floating point.
-            ValueError: `device` is meta, a tensor is lazy or of another class, or the checkpoint or the placements do not fit.
+            ValueError: `device` is meta, a tensor is lazy or of another class, a DTensor has no initial values, or the checkpoint
+                does not fit.
         """
         from ...large_models.materializing.materialize import materialize
 
@@ -138,8 +133,6 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             device,
             seed=seed,
             dtype=dtype,
-            mesh=mesh,
-            placements=placements,
             state_dict=state_dict,
             report=report,
             prefix=prefix,

@@ -14,7 +14,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor.placement_types import Placement, _StridedShard
 
-from qten_gen.large_models.materializing.placements import chosen, shares_of
+from qten_gen.large_models.materializing.placements import shares_of
 
 
 @pytest.fixture
@@ -23,37 +23,6 @@ def mesh() -> Iterator[DeviceMesh]:
     dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
     yield init_device_mesh("cpu", (1, 1), mesh_dim_names=("data", "model"))
     dist.destroy_process_group()
-
-
-@pytest.mark.parametrize(
-    ("placements", "message"),
-    [
-        (
-            {"weight": [Shard(2), Shard(0)]},
-            r"'weight': Shard\(dim=2\) has no dimension to cut in weight, of the shape \[4, 6\]",
-        ),
-        (
-            {"weight": [Shard(0), Partial()]},
-            r"'weight': expected Shard or Replicate for each of the 2 dimensions of the mesh",
-        ),
-        ({"weight": Shard(0)}, r"'weight': expected Shard or Replicate for each of the 2 dimensions of the mesh"),
-        (
-            {"tied": [Shard(0), Replicate()], "other": [Replicate(), Shard(0)]},
-            r"\['other', 'tied'\] place tied, one tensor under several names, differently",
-        ),
-        (
-            {"placed": [Shard(0), Replicate()]},
-            "placed is a DTensor already, which keeps its placements; leave 'placed' out",
-        ),
-        ({"wieght": [Shard(0)], "layers.*": [Shard(0)]}, r"no parameter or buffer has the name 'layers\.\*', 'wieght'"),
-    ],
-)
-def test_a_placement_that_does_not_fit_is_refused(placements: Any, message: str, mesh: DeviceMesh) -> None:
-    placed = DTensor.from_local(torch.empty(4, device="meta"), mesh, [Replicate(), Replicate()], run_check=False)
-    tensors = {"weight": torch.empty(4, 6, device="meta"), "tied": torch.empty(4, device="meta"), "placed": placed}
-    names = {"weight": ["weight"], "tied": ["tied", "other"], "placed": ["placed"]}
-    with pytest.raises(ValueError, match=f"^placements: .*{message}"):
-        chosen(names, tensors, mesh, placements)
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,10 @@ All checks run in the same processes, 1, 2 and 4 of this machine; `python -m` on
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -19,7 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
-from torch.distributed.tensor import DTensor, Replicate, Shard
+from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.distributed.tensor.placement_types import Placement
 
@@ -127,6 +126,17 @@ def sharded(net: Net, mesh: DeviceMesh) -> Net:
     return net
 
 
+def placed(net: Net, mesh: DeviceMesh, placements: Mapping[str, Sequence[Placement]]) -> Net:
+    """`distribute_tensor` of some tensors by their names."""
+    for name, given in placements.items():
+        path, _, key = name.rpartition(".")
+        module = net.get_submodule(path)
+        old = getattr(module, key)
+        new = distribute_tensor(old.detach(), mesh, given)
+        setattr(module, key, nn.Parameter(new) if isinstance(old, nn.Parameter) else new)
+    return net
+
+
 def trained(net: nn.Module, vocab: int) -> list[Tensor]:
     """Losses of three steps."""
     tokens = torch.arange(24).view(2, 12) % vocab
@@ -171,32 +181,32 @@ def children_of_another_library(folder: Path) -> None:
     assert float(whole(net.foreign[0].get_parameter("layers.0.weight").detach()).abs().max()) < 0.1
 
 
-def placed_by_name(folder: Path) -> None:
-    placements: dict[str, Any] = {
-        "layers.*.weight": [Shard(0)],
-        "layers.0.*": Shard(-1),
-        "layers.0.mixing": [Shard(0)],
-        "embed.weight": Shard(1),
-        "norm.*": None,
+def placed_by_hand(folder: Path) -> None:
+    placements: dict[str, Sequence[Placement]] = {
+        "layers.0.up.weight": [Shard(0)],
+        "layers.0.mixing": [Shard(1)],
+        "layers.0.table": [Shard(0)],
+        "embed.weight": [Shard(1)],
+        "one": [Shard(0)],
+        "layers.1.down.bias": [Replicate()],
     }
-    net = Net.on_meta().materialize("cpu", seed=1, mesh=line(), placements=placements)
+    net = placed(Net.on_meta(), line(), placements).materialize("cpu", seed=1)
     assert_same(net, alone())
     assert net.head is net.embed.weight and not isinstance(net.norm.weight, DTensor)
-    found = {name: each.placements for name, each in tensors(net).items() if isinstance(each, DTensor)}
-    assert found["layers.0.up.weight"] == (Shard(0),) and found["head"] == (Shard(1),)
-    assert found["layers.0.mixing"] == found["layers.0.table"] == (Shard(0),) and found["one"] == (Replicate(),)
+    found = {name: list(each.placements) for name, each in tensors(net).items() if isinstance(each, DTensor)}
+    assert found == {**placements, "head": [Shard(1)]}
 
 
 def placed_in_two_dimensions(folder: Path) -> None:
     placements: dict[str, Sequence[Placement]] = {
-        "layers.0.*": [Shard(0), Replicate()],
-        "layers.1.*.weight": [Shard(0), Shard(1)],
+        "layers.0.up.weight": [Shard(0), Replicate()],
+        "layers.1.up.weight": [Shard(0), Shard(1)],
         "layers.1.mixing": [Shard(1), Shard(1)],
         "embed.weight": [Shard(0), Shard(0)],
     }
-    net = Net.on_meta().materialize("cpu", seed=1, mesh=square(), placements=placements)
+    net = placed(Net.on_meta(), square(), placements).materialize("cpu", seed=1)
     assert_same(net, alone())
-    for each in net.parameters():  # a part has its own memory alone
+    for each in map(net.get_parameter, placements):  # a part has its own memory alone
         assert isinstance(each, DTensor)
         assert each.to_local().untyped_storage().nbytes() == each.to_local().nbytes
 
@@ -243,13 +253,11 @@ def other_models_are_refused_everywhere(folder: Path) -> None:
     refused(lambda: net.materialize("cpu", seed=1))
     assert all(each.is_meta for each in net.parameters())
     state = {"embed.weight": torch.full((37, 12), float(rank))}
-    wanted: list[dict[str, Any]] = [
-        {"dtype": torch.bfloat16 if rank else None},
-        {"placements": {"one": [Shard(0) if rank else Replicate()]}},
-        {"state_dict": state, "placements": {"embed.weight": [Shard(0)]}},
-    ]
-    for arguments in wanted:
-        refused(partial(Net.on_meta().materialize, "cpu", seed=1, mesh=line(), **arguments))
+    other = placed(Net.on_meta(), line(), {"one": [Shard(0) if rank else Replicate()]})
+    refused(lambda: other.materialize("cpu", seed=1))
+    net = sharded(Net.on_meta(), line())
+    refused(lambda: net.materialize("cpu", seed=1, dtype=torch.bfloat16 if rank else None))
+    refused(lambda: net.materialize("cpu", seed=1, state_dict=state))
 
 
 def loaded_from_safetensors(folder: Path) -> None:
@@ -271,9 +279,8 @@ def loaded_from_tensors_in_memory(folder: Path) -> None:
     other = sharded(Net.on_meta(), line()).materialize("cpu", seed=2)
     state = other.state_dict()
     assert_same(sharded(Net.on_meta(), line()).materialize("cpu", seed=1, state_dict=state), expected)
-    placements = {"embed.weight": [Shard(1)]}
-    net = Net.on_meta().materialize("cpu", seed=1, mesh=line(), placements=placements, state_dict=state)
-    assert_same(net, expected)
+    net = placed(Net.on_meta(), line(), {"embed.weight": [Shard(1)]})
+    assert_same(net.materialize("cpu", seed=1, state_dict=state), expected)
     assert_same(Net.on_meta().materialize("cpu", seed=1, state_dict=state), expected)
     plain = expected.state_dict()
     assert_same(sharded(Net.on_meta(), line()).materialize("cpu", seed=1, state_dict=plain), expected)
@@ -283,7 +290,7 @@ CHECKS: Sequence[tuple[Check, Sequence[int]]] = (
     (fully_sharded, (1, 2, 4)),
     (groups_of_modules_fully_sharded, (2, 4)),
     (children_of_another_library, (1, 2, 4)),
-    (placed_by_name, (1, 2)),
+    (placed_by_hand, (1, 2)),
     (placed_in_two_dimensions, (2, 4)),
     (fully_sharded_and_tensor_parallel, (2, 4)),
     (one_seed_is_drawn_for_all_and_different_ones_are_refused, (2,)),

@@ -86,30 +86,32 @@ class RaggedStorage(Stored):
 
     def refuse_unfit(self, where: str) -> None:
         """Refuse lengths that are not those of the rows; in a graph, where it runs."""
-        starts, sizes, total = self.starts(), self._lengths, count(self._rows)
-        if starts is None:
-            fits = (sizes.sum() == total) & (sizes >= 0).all()
+        if self.starts(where) is None:
+            fits = (self._lengths.sum() == count(self._rows)) & (self._lengths >= 0).all()
             torch.ops.aten._assert_async.msg(fits, f"{where}: expected lengths of as many rows in all as there are")
-        elif starts[-1] != total or starts != sorted(starts):
-            raise ValueError(f"{where}: expected lengths of {total} rows in all, got {abridged(sizes.tolist())}")
 
     def refuse_unfit_in_tree(self) -> None:
-        """Refuse lengths that a function of a tree has computed; without waiting for a GPU, which finds them when it is read."""
+        """Refuse lengths that a function of a tree has computed; on a GPU, only once they are read."""
         sizes = self._lengths
         if not isinstance(sizes, Tensor) or not isinstance(self._rows, (Tensor, Stored)):
             return  # markers
         where = f"{type(self).__name__}.lengths, which a function of a tree changed"
         if sizes.dtype is not torch.int64:
             raise TypeError(f"{where}: expected torch.int64, got {sizes.dtype}; use apply, which leaves them out")
-        if sizes.is_cpu and type(sizes) is Tensor and not is_functorch_wrapped_tensor(sizes) and not is_compiling():
+        traced = is_compiling() or is_functorch_wrapped_tensor(sizes) or torch._C._len_torch_dispatch_stack()
+        if sizes.is_cpu and type(sizes) is Tensor and not traced:
             self.refuse_unfit(where)
 
-    def starts(self) -> list[int] | None:
+    def starts(self, where: str = "Ragged") -> list[int] | None:
         """Where each item begins among the rows, and the end of the last one; None where that cannot be read, as in a graph."""
         if is_compiling():
             return None
         if self._starts is None and type(self._lengths) is Tensor and not self._lengths.is_meta:
-            self._starts = [0, *accumulate(self._lengths.reshape(-1).tolist())]
+            sizes, total = self._lengths.reshape(-1).tolist(), count(self._rows)
+            starts = [0, *accumulate(sizes)]
+            if starts[-1] != total or starts != sorted(starts):
+                raise ValueError(f"{where}: expected lengths of {total} rows in all, got {abridged(sizes)}")
+            self._starts = starts
         return self._starts
 
     def _fill(self, rows: Rows, lengths: Any, batch_size: Size, device: torch.device | None, names: Any = None) -> Self:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from multiprocessing.reduction import ForkingPickler
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, TypeVar, cast
@@ -21,8 +21,9 @@ from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.utils.data import get_worker_info
 
-from ..core.contents import tensors_of
+from ..core.contents import beside_fields, tensors_of
 from ..core.stored import Stored
+from ..fields.per_item import PerItem
 
 T = TypeVar("T", bound=Stored)
 
@@ -186,44 +187,51 @@ def with_tensors(self: T, fn: Callable[[Tensor], Tensor], device: torch.device |
     return made
 
 
-_MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code | None]] = WeakKeyDictionary()
-"""The tensors of each message that is being pickled, by the buffer that it is written to; None for what is not packed."""
+_MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code]] = WeakKeyDictionary()
+"""The packed tensors of each message that is being pickled, by the buffer that it is written to."""
 
 
-def codes_to_send(self: Stored) -> Mapping[int, Code | None]:
+def codes_to_send(self: Stored) -> Mapping[int, Code]:
     """The small tensors of an object in a worker of a DataLoader, in the storage of the whole message.
 
-    A pickler calls for one object after the other. The function that called the pickler knows all.
+    The function that called the pickler knows all objects. What shares memory with another tensor there is not packed.
     """
     if get_worker_info() is None:
         return {}
     frame: Any = sys._getframe(1)
     while frame is not None and frame.f_code is not _DUMPS:
         frame = frame.f_back
-    names = {} if frame is None else frame.f_locals
-    buffer, own = names.get("buf"), all_tensors(self)
+    buffer = None if frame is None else frame.f_locals.get("buf")
     if buffer is None:
-        return coded(own, shared=True)
+        return {}
     if buffer not in _MESSAGES:
-        found = {id(made): made for made in _objects(names.get("obj"), set())}
-        leaves = [leaf for made in found.values() for leaf in all_tensors(made)]
-        _MESSAGES[buffer] = dict.fromkeys(map(id, leaves)) | coded(leaves, shared=True)
-    codes = _MESSAGES[buffer]
-    # Unknown where the object is in one of another class, which does not show what is in it.
-    unknown = [leaf for leaf in own if id(leaf) not in codes]
-    if unknown:
-        codes |= dict.fromkeys(map(id, unknown)) | coded(unknown, shared=True)
-    return codes
+        inside, outside = list[Tensor](), set[int]()
+        is_whole = _sorted(frame.f_locals.get("obj"), {}, inside, outside)
+        alone = (each for each in inside if is_plain(each) and each.untyped_storage()._cdata not in outside)
+        _MESSAGES[buffer] = coded(alone, shared=True) if is_whole else {}
+    return _MESSAGES[buffer]
 
 
 _DUMPS: Final = ForkingPickler.dumps.__func__.__code__  # type: ignore[attr-defined] # a class method
+_WITHOUT_TENSORS: Final = frozenset({type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device})
 
 
-def _objects(value: object, seen: set[int]) -> Iterator[Stored]:
-    """The objects in a message of lists, tuples and dicts, which may hold one another."""
+def _sorted(value: object, seen: dict[int, object], inside: list[Tensor], outside: set[int]) -> bool:
+    """Collect the tensors of our objects in a message, and the storages of other tensors; False if it shows not all it has."""
+    if type(value) in _WITHOUT_TENSORS or id(value) in seen:
+        return True
+    seen[id(value)] = value
+    if isinstance(value, Tensor) and value.layout is torch.strided:
+        outside.add(value.untyped_storage()._cdata)
+        return True
     if isinstance(value, Stored):
-        yield value
-    elif isinstance(value, (list, tuple, dict)) and id(value) not in seen:
-        seen.add(id(value))
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _objects(item, seen)
+        values, static = value._field_values()
+        found: list[object] = [item for each in values for item in tensors_of(each)]
+        inside += [item for item in found if isinstance(item, Tensor)]
+        parts = [*(item for item in found if not isinstance(item, Tensor)), *static, *beside_fields(value).values()]
+    elif isinstance(value, (list, tuple, dict, set, frozenset, PerItem)):
+        held = value.items() if isinstance(value, dict) else value.values() if isinstance(value, PerItem) else value
+        parts = [*held, *getattr(value, "__dict__", {}).values()]
+    else:  # NumPy's arrays and numbers are copied, whoever sends them
+        return getattr(getattr(value, "dtype", None), "hasobject", True) is False
+    return all(_sorted(part, seen, inside, outside) for part in parts)
