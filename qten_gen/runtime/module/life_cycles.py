@@ -33,7 +33,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .marks import Mark, mark, unfilled
-from .module_base import _REGISTRIES, ModuleBase, RegisteredProperty
+from .module_base import ModuleBase, RegisteredProperty
 from .module_base import buffer as buffer_property
 
 _METHODS = ("reset_parameters", "_reset_parameters", "__post_init__")
@@ -203,7 +203,7 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
     twin._modules = _Children(module._modules)
     twin._modules.made = made
     for key, value in vars(module).items():
-        if key not in (*_REGISTRIES, _WATCHED):
+        if key not in vars(twin) and key != _WATCHED:
             vars(twin)[key] = value if isinstance(value, str | float | int) else _AttributePickler(made).copied(value)
     return twin
 
