@@ -161,6 +161,8 @@ class _AttributePickler(pickle.Pickler):
         self._made, self._shared = made, list[Any]()
 
     def persistent_id(self, value: Any) -> int | None:
+        if self._file.tell() > 1_000_000:  # behind an attribute may be a whole trainer
+            raise pickle.PicklingError("too large to copy")
         if isinstance(value, nn.Module):
             value = _stand_in(value, self._made)
         elif not isinstance(value, Tensor | type | FunctionType | BuiltinFunctionType) and type(value) is not object:
@@ -194,10 +196,9 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
         return made.get(id(module), module)
     twin: Any = object.__new__(type(module))
     made[id(module)] = twin
-    unsaved = module._non_persistent_buffers_set
     twin._parameters = {name: _on_meta(each) for name, each in module._parameters.items()}
     twin._buffers = {
-        name: each.clone() if name in unsaved and each is not None else _on_meta(each)
+        name: _on_meta(each) if each is None or name not in module._non_persistent_buffers_set else each.clone()
         for name, each in module._buffers.items()
     }
     twin._modules = _Children(module._modules)
