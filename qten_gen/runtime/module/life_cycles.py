@@ -134,6 +134,8 @@ def _empty(tensor: Tensor) -> Tensor:
 class _NothingElseIsWritten(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch gives it no types
     """Lets operations write only to memory that was allocated since the mode began, and to meta tensors."""
 
+    _should_skip_dynamo = classmethod(lambda cls: False)  # it would import the compiler
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._own: set[int] = set()
