@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_195,
     "emit|report|building": 2_650,
     "runtime/declaring": 3_380,
-    "runtime/module": 3_460,
+    "runtime/module": 3_510,
     "runtime/qten_style|runtime": 2_029,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_771,
     "runtime/tensorclass/(methods|operations)": 4_590,

@@ -149,6 +149,70 @@ def test_fake_tensors_have_no_values_to_make() -> None:
         assert Inner().to_empty(device="cpu").steps.shape == (4,)
 
 
+class Shares(Module):
+    """Shares plain attributes with its stand-in: a list of children, a config, a tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = [nn.Linear(2, 2)]
+        self.add_module("layer", self.layers[0])
+        self.config = {"sizes": [1]}
+        self.seen = torch.ones(2)
+        self.register_buffer("mask", torch.ones(2), persistent=False)
+
+    def reset_parameters(self) -> None:
+        self.config["sizes"].append(1)
+        self.layers[0].weight.data.zero_()
+        self.get_buffer("mask").fill_(len(self.config["sizes"]))
+
+
+class SharesTensor(Shares):
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self.seen.data.zero_()
+
+    def forward(self) -> Tensor:
+        return self.get_buffer("mask")
+
+
+class Halved(Module):
+    """Half of the value is computed from a saved tensor."""
+
+    saved: Tensor = buffer(initializer=nn.init.ones_)
+    mask: Tensor = buffer(2, persistent=False, initializer=nn.init.ones_)
+
+    def __post_init__(self) -> None:
+        self.mask.div_(self.saved)
+
+    def forward(self) -> Tensor:
+        return self.mask
+
+
+def test_what_a_module_shares_with_its_stand_in_is_not_changed() -> None:
+    for cls in (Shares, SharesTensor):
+        with torch.device("meta"):
+            model = cls()
+        model.layers = [nn.Linear(2, 2)]
+        model.add_module("layer", model.layers[0])
+        model.seen = torch.ones(2)
+        model._apply(lambda tensor: torch.empty_like(tensor, device="cpu") if tensor.is_meta else tensor)
+        assert model.layers[0].weight.all() and model.config["sizes"] == [1] and model.seen.all()
+        assert model.get_buffer("mask").tolist() == [2, 2] or cls is SharesTensor
+    unmade: list[nn.Module] = [model, emptied(Halved)]
+    for each in unmade:
+        with pytest.raises(RuntimeError, match="mask was never written"):
+            each()
+
+
+def test_float8_is_made() -> None:
+    class Scaled(Module):
+        scale: Tensor = buffer(
+            2, persistent=False, dtype=torch.float8_e4m3fn, value=lambda it: torch.ones(2).to(torch.float8_e4m3fn)
+        )
+
+    assert emptied(Scaled).get_buffer("scale").float().tolist() == [1, 1]
+
+
 class Unknown(Module):
     """Nothing makes its buffer but the constructor."""
 
@@ -203,11 +267,20 @@ class Reader(Module):
 
 
 def test_memory_that_a_trainer_gives_past_every_method_is_filled_when_it_is_first_read() -> None:
-    model: nn.Module = on_meta(Reader)
-    allocated(model)
-    with pytest.warns(UserWarning, match="had other values than its declaration gives when the module was first used"):
-        assert model(torch.ones(4)).tolist() == [0.0, 1.0, 4.0, 9.0]
-    assert not model._forward_pre_hooks
+    ways: list[Callable[[Module], Module]] = [
+        Module.eval,
+        copy.deepcopy,
+        lambda model: pickle.loads(pickle.dumps(model)),
+    ]
+    for through in ways:
+        model: Module = on_meta(Reader)
+        allocated(model)
+        lent = model._buffers["mask"]
+        with pytest.warns(UserWarning, match="had other values than its declaration gives when the module was first"):
+            copied: nn.Module = through(model)
+            assert copied(torch.ones(4)).tolist() == [0.0, 1.0, 4.0, 9.0]
+        assert not copied._forward_pre_hooks
+        assert lent is not model.get_buffer("mask") and lent._version == 0
     again: nn.Module = on_meta(Reader)
     again.load_state_dict({}, assign=True)
     assert again(torch.ones(4)).tolist() == [0.0, 1.0, 4.0, 9.0]

@@ -13,11 +13,15 @@ raises.
 
 from __future__ import annotations
 
+import pickle
 import warnings
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections import UserDict
+from collections.abc import Callable, Mapping
 from copy import copy
 from inspect import unwrap
-from types import CodeType
+from io import BytesIO
+from traceback import walk_stack
+from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any
 from zlib import crc32
 
@@ -25,6 +29,8 @@ import torch
 from torch import Tensor, nn
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from .marks import Mark, mark, unfilled
 from .module_base import ModuleBase, RegisteredProperty
@@ -61,7 +67,8 @@ def _is_meta(buffer: Tensor | None) -> bool:
 
 def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -> bool:
     """Make buffers of a module where they are, or on a device; False if there are none with elements."""
-    names = [name for name in names if module._buffers[name].numel() and not _is_fake(module._buffers[name])]
+    # A fake tensor has no values at all, in torch's fake mode and in ours.
+    names = [n for n in names if module._buffers[n].numel() and "Fake" not in type(module._buffers[n]).__name__]
     if not names:
         return False
     left = []
@@ -81,14 +88,11 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
                 held.copy_(value)
         if not any(_is_meta(module._buffers.get(name)) for name in module._non_persistent_buffers_set):
             _unwatch(module)
-        for name in left:
-            _leave(module, module._buffers[name])
+        for name in left:  # the first call raises where nothing writes it until then
+            if type(module._buffers[name]) is Tensor and not module._buffers[name].is_meta:
+                mark(module._buffers[name])
+            watch(module)
     return True
-
-
-def _is_fake(tensor: Tensor) -> bool:
-    """Return whether a tensor has no values at all: of torch's fake mode, or of ours."""
-    return "Fake" in type(tensor).__name__
 
 
 @torch.inference_mode(False)
@@ -97,20 +101,20 @@ def _values(module: ModuleBase, names: list[str], *, are_fixed: bool = False) ->
 
     With `are_fixed` there are none where random numbers are drawn.
     """
-    twin = _stand_in(module)
-    marks = {name: mark(_empty(module._buffers[name])) for name in names}
-    twin._buffers.update({name: each.tensor for name, each in marks.items()})
     # A class that a parametrization or `fully_shard` derives has another name.
     cls = next(each for each in type(module).__mro__ if "_declared_as" in vars(each))
     state = torch.get_rng_state()
     seeded = torch.default_generator.manual_seed(crc32(cls.__qualname__.encode())).get_state()
     try:
-        with torch.device("cpu"):
+        with torch.device("cpu"), _NothingElseIsWritten():
+            twin = _stand_in(module, {})
+            marks = {name: mark(_empty(module._buffers[name])) for name in names}
+            twin._buffers.update({name: each.tensor for name, each in marks.items()})
             for method in _METHODS:
                 if hasattr(cls, method):
                     getattr(twin, method)()
-    except Exception:  # it reads a saved tensor, which has no values; what it has made before that is made
-        pass
+    except Exception:  # it reads a saved tensor, or writes to another's: what it has made may be half
+        return dict.fromkeys(names)
     finally:
         is_random = not torch.equal(torch.get_rng_state(), seeded)
         torch.set_rng_state(state)
@@ -121,9 +125,61 @@ def _values(module: ModuleBase, names: list[str], *, are_fixed: bool = False) ->
 
 def _empty(tensor: Tensor) -> Tensor:
     """Memory for a buffer on the CPU, in the dtype that a constructor fills: a later cast of the module rounds."""
-    is_floating = tensor.is_floating_point()
-    dtype = torch.promote_types(tensor.dtype, torch.get_default_dtype()) if is_floating else tensor.dtype
+    dtype = tensor.dtype
+    if tensor.is_floating_point() and dtype.itemsize > 1:  # float8 is promoted to nothing
+        dtype = torch.promote_types(dtype, torch.get_default_dtype())
     return torch.empty(tensor.shape, dtype=dtype, device="cpu")
+
+
+class _NothingElseIsWritten(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch gives it no types
+    """Lets operations write only to memory that was allocated since the mode began, and to meta tensors."""
+
+    _should_skip_dynamo = classmethod(lambda cls: False)  # it would import the compiler
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._own: set[int] = set()
+
+    def __torch_dispatch__(self, func: Any, types: object, args: Any = (), kwargs: Any = None) -> Any:
+        given = [*zip((each.name for each in func._schema.arguments), args, strict=False), *(kwargs or {}).items()]
+        written = {each.name for each in func._schema.arguments if each.alias_info and each.alias_info.is_write}
+        tensors = [(name, each) for name, value in given for each in tree_leaves(value) if isinstance(each, Tensor)]
+        is_left = any(each.is_meta for _, each in tensors)  # torch then writes nothing, and says nothing
+        for name, each in tensors:
+            if name in written and not each.is_meta and (is_left or each.untyped_storage()._cdata not in self._own):
+                raise RuntimeError(f"{func} writes what has no value, or to a tensor that is not the stand-in's own")
+        made = func(*args, **(kwargs or {}))
+        if func is torch.ops.aten.lift_fresh.default or all(each.alias_info is None for each in func._schema.returns):
+            self._own.update(each.untyped_storage()._cdata for each in tree_leaves(made) if isinstance(each, Tensor))
+        return made
+
+
+class _AttributePickler(pickle.Pickler):
+    """Copies an attribute: modules in it become stand-ins; tensors, functions, classes and sentinels stay what they are."""
+
+    def __init__(self, made: dict[int, Any]) -> None:
+        self._file = BytesIO()
+        super().__init__(self._file)
+        self._made, self._shared = made, list[Any]()
+
+    def persistent_id(self, value: Any) -> int | None:
+        if self._file.tell() > 1_000_000:  # behind an attribute may be a whole trainer
+            raise pickle.PicklingError("too large to copy")
+        if isinstance(value, nn.Module):
+            value = _stand_in(value, self._made)
+        elif not isinstance(value, Tensor | type | FunctionType | BuiltinFunctionType) and type(value) is not object:
+            return None
+        self._shared.append(value)
+        return len(self._shared) - 1
+
+    def copied(self, value: object) -> Any:
+        try:
+            self.dump(value)
+            loading = pickle.Unpickler(BytesIO(self._file.getvalue()))
+            loading.persistent_load = self._shared.__getitem__  # type: ignore[method-assign]
+            return loading.load()
+        except Exception:  # such as a lock or a process group, which none can be made of
+            return copy(value) if isinstance(value, dict | list | set) else value
 
 
 def _made(value: Tensor | None, before: Mark) -> Tensor | None:
@@ -133,18 +189,25 @@ def _made(value: Tensor | None, before: Mark) -> Tensor | None:
     return None if is_left else value
 
 
-def _stand_in(module: nn.Module) -> Any:
-    """A module of the same class and attributes, with its parameters, persistent buffers and children on meta."""
+def _stand_in(module: Any, made: dict[int, Any]) -> Any:
+    """A module of the same class and attributes, with its parameters, persistent buffers and children on meta.
+
+    What a method changes in it changes nothing else. `made` has the stand-ins so far by the ids of their modules.
+    """
+    if id(module) in made or isinstance(module._modules, _Children):
+        return made.get(id(module), module)
     twin: Any = object.__new__(type(module))
-    real = module._non_persistent_buffers_set
-    # Containers are copied, because a method may register hooks.
-    vars(twin).update(
-        {key: copy(value) if isinstance(value, dict | list | set) else value for key, value in vars(module).items()}
-    )
-    vars(twin).pop(_WATCHED, None)
+    made[id(module)] = twin
     twin._parameters = {name: _on_meta(each) for name, each in module._parameters.items()}
-    twin._buffers = {name: each if name in real else _on_meta(each) for name, each in module._buffers.items()}
+    twin._buffers = {
+        name: _on_meta(each) if each is None or name not in module._non_persistent_buffers_set else each.clone()
+        for name, each in module._buffers.items()
+    }
     twin._modules = _Children(module._modules)
+    twin._modules.made = made
+    for key, value in vars(module).items():
+        if key not in vars(twin) and key != _WATCHED:
+            vars(twin)[key] = value if isinstance(value, str | float | int) else _AttributePickler(made).copied(value)
     return twin
 
 
@@ -155,36 +218,14 @@ def _on_meta(tensor: Tensor | None) -> Tensor | None:
     return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made
 
 
-class _Children(MutableMapping[str, Any]):
+class _Children(UserDict[str, Any]):
     """The children of a stand-in, which are made when they are read."""
 
-    def __init__(self, children: Mapping[str, nn.Module | None]) -> None:
-        self._children: dict[str, Any] = dict(children)
+    made: dict[int, Any]
 
     def __getitem__(self, name: str) -> Any:
-        child = self._children[name]
-        if isinstance(child, nn.Module) and not isinstance(child._modules, _Children):
-            self._children[name] = child = _stand_in(child)
-        return child
-
-    def __setitem__(self, name: str, child: Any) -> None:
-        self._children[name] = child
-
-    def __delitem__(self, name: str) -> None:
-        del self._children[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._children)
-
-    def __len__(self) -> int:
-        return len(self._children)
-
-
-def _leave(module: ModuleBase, buffer: Tensor) -> None:
-    """Let the first call raise where nothing writes a buffer until then."""
-    if type(buffer) is Tensor and not buffer.is_meta:
-        mark(buffer)
-    watch(module)
+        child = self.data[name]
+        return _stand_in(child, self.made) if isinstance(child, nn.Module) else child
 
 
 def unsaved(name: str, doc: str) -> RegisteredProperty:
@@ -192,11 +233,16 @@ def unsaved(name: str, doc: str) -> RegisteredProperty:
     usual: Any = buffer_property(name, doc).fget
 
     def read(module: Any) -> Any:
-        if not is_dynamo_compiling() and _WATCHED in module.__dict__:
-            _make_unwritten(module, ())
+        look(module)
         return usual(module)
 
     return RegisteredProperty.of(unsaved, read, name, doc)
+
+
+def look(module: Any) -> None:
+    """Make the unsaved buffers of a watched module before one is read or copied."""
+    if not is_dynamo_compiling() and _WATCHED in module.__dict__:
+        _make_unwritten(module, ())
 
 
 _WATCHED = "_watched"
@@ -254,18 +300,18 @@ def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
     held = {name: module._buffers.get(name) for name in names}
     plain = {name: each for name, each in held.items() if type(each) is Tensor and not each.is_inference()}
     _remake(module, [name for name, each in plain.items() if each.is_meta], device)
-    # What was written in place has values of somebody's own.
-    unwritten = [name for name, each in plain.items() if each.numel() and not each.is_meta and each._version == 0]
+    is_lent = any(frame.f_code.co_name == "_functional_call" for frame, _ in walk_stack(None))
+    # What was written in place has values of somebody's own, and what is lent for one call too.
+    unwritten = [n for n, each in plain.items() if each.numel() and not (each.is_meta or each._version or is_lent)]
     for name, value in _values(module, unwritten, are_fixed=True).items() if unwritten else ():
         buffer = module._buffers[name]
         if value is not None and value.shape == buffer.shape and not _is_close(buffer.cpu(), value.to(buffer.dtype)):
-            with torch.no_grad():
-                buffer.copy_(value)
+            module._buffers[name] = value.to(buffer.device, buffer.dtype)  # somebody else may hold the other
             warnings.warn(
                 f"{type(module).__name__}.{name} had other values than its declaration gives when the module was first used, as"
                 " where a trainer allocates a buffer of a model on meta and writes nothing; it has the declared ones now."
                 " Write into it in place, or assign it after the first call, to give it values of your own",
-                stacklevel=2,
+                stacklevel=6 if given else 4,  # from the call of the module, and from a read
             )
     watch(module)  # a trainer that reads one buffer may still replace the next
     vars(module)[_WATCHED] = {name: id(module._buffers.get(name)) for name in names}
@@ -276,4 +322,6 @@ def _is_close(found: Tensor, value: Tensor) -> bool:
     """Return whether two tensors are equal but for the rounding of another device."""
     if not (value.is_floating_point() or value.is_complex()):
         return torch.equal(found, value)
+    if value.dtype.itemsize == 1:  # torch compares no float8
+        found, value = found.float(), value.float()
     return torch.allclose(found, value, rtol=0.02, atol=1e-6, equal_nan=True)
