@@ -162,6 +162,7 @@ def from_pretrained(folder: Path) -> nn.Module:
     loaded = Model.from_pretrained(folder)
     made: nn.Module = loaded.core
     made(torch.zeros(1, 4, dtype=torch.int64))
+    type.__delattr__(nn.Module, "smart_apply")  # which transformers leaves behind in torch's class
     return made
 
 
