@@ -134,7 +134,9 @@ def _empty(tensor: Tensor) -> Tensor:
 class _NothingElseIsWritten(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch gives it no types
     """Lets operations write only to memory that was allocated since the mode began, and to meta tensors."""
 
-    _should_skip_dynamo = classmethod(lambda cls: False)  # it would import the compiler
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # it would import the compiler
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

@@ -330,19 +330,19 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         shape = (self._lengths.numel(), *rows.shape[1:])
         if how == "max" and (rows.is_complex() or rows.dtype is torch.bool):
             raise TypeError(f"Ragged.reduce: the maximum of {rows.dtype} is not defined; convert the rows before")
+        half = how != "max" and rows.dtype in (torch.float16, torch.bfloat16)
         if how == "max":
             smallest = -torch.inf if rows.is_floating_point() else torch.iinfo(rows.dtype).min
             index = self.item_index.view(-1, *(1,) * (rows.dim() - 1)).expand_as(rows)
             found = rows.new_full(shape, smallest).scatter_reduce(0, index, rows, "amax")
         else:
             # As `torch.sum` and `torch.mean`: half precision is summed in float32, and integers are in int64.
-            half = rows.dtype in (torch.float16, torch.bfloat16)
             exact = rows.dtype.is_floating_point or rows.is_complex()
             wide = rows.to(torch.float32 if half else rows.dtype if exact else torch.int64)
             found = wide.new_zeros(shape).index_add(0, self.item_index, wide)
         if how == "mean":
             found = found / self._lengths.reshape(-1, *(1,) * (rows.dim() - 1))
-        if how != "max" and half:
+        if half:
             found = found.to(rows.dtype)
         return found.view(*self._batch_size, *rows.shape[1:])
 

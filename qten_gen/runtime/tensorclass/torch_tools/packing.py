@@ -202,7 +202,7 @@ def codes_to_send(self: Stored) -> Mapping[int, Code]:
     while frame is not None and frame.f_code is not _DUMPS:
         frame = frame.f_back
     buffer = None if frame is None else frame.f_locals.get("buf")
-    if buffer is None:
+    if frame is None or buffer is None:
         return {}
     if buffer not in _MESSAGES:
         inside, outside = list[Tensor](), set[int]()
