@@ -189,7 +189,7 @@ _OF_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "kind"})
 
 
 def children_of(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes below one, without contexts and operators, which are half of those that `ast` has."""
+    """The nodes below one, without contexts and operators, which are half of the nodes of a tree."""
     for name in node._fields if node.__class__ is not ast.Constant else ():
         value = getattr(node, name, None) if name not in _OF_NO_NODES else None
         if isinstance(value, list):

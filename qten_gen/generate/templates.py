@@ -12,7 +12,7 @@ from jinja2.bccache import Bucket, FileSystemBytecodeCache
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 FOLDERS = (os.path.join(_PACKAGE, "templates"), os.path.join(os.path.dirname(_PACKAGE), "templates"))
-"""Where the templates are: inside an installed package, beside that of a checkout."""
+"""Where the templates are: inside an installed package, beside the package of a checkout."""
 
 
 class _CompiledTemplates(FileSystemBytecodeCache):

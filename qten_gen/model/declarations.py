@@ -159,7 +159,7 @@ class FileDecl:
     registrations: tuple[RegistrationDecl, ...] = ()
     """The handlers that the file registers for Modules, of any file."""
     related: Mapping[str, Declaration] = field(default_factory=dict)
-    """All declarations of the run by qualified name. Iteration gives only those of the file, and of the Modules that it registers
+    """All declarations of the run by qualified name. Iteration gives those in the file, and of the Modules that it registers
     handlers for."""
     packages: Mapping[str, bool] = field(default_factory=dict, compare=False)
     """True for a module of the run that is a package. The modules cannot be listed."""

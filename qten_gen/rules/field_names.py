@@ -66,8 +66,8 @@ MODULE = frozenset(
     state_dict to to_empty train training type version xpu zero_grad
     """.split()
 )
-"""Public members of `Module` whose names a field cannot have: those of `torch.nn.Module` and its instances, constructor
-arguments, and those that generated code or loading a state dict depends on."""
+"""Public members of `Module` whose names a field cannot have: the members of `torch.nn.Module` and its instances, constructor
+arguments, and members that generated code or loading a state dict depends on."""
 
 
 def reserved_name(context: RuleContext) -> Iterator[Problem]:

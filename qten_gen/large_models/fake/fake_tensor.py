@@ -90,7 +90,7 @@ class Fake(FakeTensor):
 
     @__dict__.setter
     def __dict__(self, value: dict[str, object]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Take the attributes of the tensor that this one is swapped with, and keep those that users set if a module moves.
+        """Take the attributes of the tensor that this one is swapped with; what users set stays if a module moves.
 
         nn.Module moves a fake parameter by swapping, but a real one by setting its data, which leaves its attributes alone.
         """

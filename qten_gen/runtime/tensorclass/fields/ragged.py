@@ -85,7 +85,7 @@ class RaggedStorage(Stored):
             lock_object(self)
 
     def refuse_unfit(self, where: str) -> None:
-        """Refuse lengths that are not those of the rows; in a graph, where it runs."""
+        """Refuse lengths that do not add up to the rows; in a graph, when it runs."""
         if self.starts(where) is None:
             fits = (self._lengths.sum() == count(self._rows)) & (self._lengths >= 0).all()
             torch.ops.aten._assert_async.msg(fits, f"{where}: expected lengths of as many rows in all as there are")
