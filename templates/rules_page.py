@@ -7,7 +7,6 @@ python -m templates.rules_page codes > qten_gen/common/diagnostic_codes.py
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from difflib import unified_diff
 from textwrap import fill, indent
 
@@ -47,8 +46,8 @@ QG302 [unknown-dimension], an error
 An expression uses a name that is not a config field or a derived value, or one whose value does not fit.
 ```
 
-`explain` goes on with the reason, a mistake and its correction. Below, a line with `-` is such a mistake, and the line with `+` takes its
-place. [A comment](command.md#suppress-a-diagnostic) suppresses warnings, and errors that say so.
+`explain` goes on with the reason, a mistake and its correction. Below, a line with `-` is such a mistake, and the line with `+`
+takes its place. [A comment](command.md#suppress-a-diagnostic) suppresses warnings, and errors that say so.
 """
 
 _GROUPS = {
@@ -86,16 +85,17 @@ def summary(rule: Rule) -> str:
 
 def _change(rule: Rule) -> str:
     """The line of the example that changes; nothing where several do."""
-    lines = [line.rstrip() for line in unified_diff(*_example(rule), n=0, lineterm="")][3:]
+    lines = [
+        line.rstrip() for line in unified_diff(_code(bad(rule.example)), _code(good(rule.example)), n=0, lineterm="")
+    ][3:]
     if sum(line.startswith("-") and set(line[1:]) - set(" ^") != set() for line in lines) != 1 or len(lines) > 3:
         return ""
     return "\n".join(["", "```diff", *lines, "```", ""])
 
 
-def _example(rule: Rule) -> Iterator[list[str]]:
-    """The lines of a mistake and of its correction, without the imports that go without saying."""
-    for part in (bad, good):
-        yield [line for line in part(rule.example).splitlines() if not line.startswith(_IMPORTS)]
+def _code(text: str) -> list[str]:
+    """The lines without the imports that go without saying."""
+    return [line for line in text.splitlines() if not line.startswith(_IMPORTS)]
 
 
 _CODES = """The codes of all diagnostics, for settings that name them.
