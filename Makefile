@@ -14,7 +14,7 @@
 #   make test-oldest-torch  the same with torch 2.6, without what it cannot compile
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make fuzz           random declarations, generated, run and type-checked, for SECONDS=600 seconds
-#   make typing-scoreboard  docs/evidence/typing-scoreboard.md: what four type checkers see
+#   make typing-scoreboard  docs/evidence/typing-scoreboard.json: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make docs           the documentation as a site, in build/site, with its playground where npm is
@@ -125,7 +125,7 @@ $(VSCODE)/.editor/package.json: $(VSCODE)/package.json
 typing-scoreboard: $(INSTALLED)
 	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
 	$(BIN)/python -m tests.typing.scoreboard > docs/evidence/typing-scoreboard.new
-	mv docs/evidence/typing-scoreboard.new docs/evidence/typing-scoreboard.md
+	mv docs/evidence/typing-scoreboard.new docs/evidence/typing-scoreboard.json
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'
