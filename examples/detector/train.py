@@ -57,7 +57,8 @@ def main(folder: Path, epochs: int = 8, images: int = 800) -> None:
     for epoch, loss in train(detector, Scenes(images), epochs, folder / "detector.pt"):
         print(f"epoch {epoch}  loss {loss:.2f}  {'#' * round(8 * loss)}", flush=True)
 
-    scenes = Scene.stack(list(Scenes(200, first=10_003)))
+    held_out = Scenes(200, first=10_003)
+    scenes = Scene.stack([held_out[index] for index in range(len(held_out))])
     with torch.no_grad():
         found = detector.eval()(scenes.image).found()
     recall, precision = score(found, scenes.objects)
