@@ -69,7 +69,6 @@ def test_what_rearranges_a_batch_rearranges_its_ragged_items(name: str) -> None:
 TAKING_APART: dict[str, tuple[Callable[[Batch], Any], list[list[int]]]] = {
     "split": (lambda b: b.split(3), [[0, 1, 2], [3]]),
     "split into sizes": (lambda b: b.split([1, 0, 3]), [[0], [], [1, 2, 3]]),
-    "chunk": (lambda b: b.chunk(2), [[0, 1], [2, 3]]),
     "unbind": (lambda b: b.unbind(), [[0], [1], [2], [3]]),
     "unbind along 1": (lambda b: b.reshape(2, 2).unbind(1), [[0, 2], [1, 3]]),
     "iterate": (lambda b: list(b), [[0], [1], [2], [3]]),
@@ -98,18 +97,9 @@ def test_items_that_follow_one_another_are_views() -> None:
 COMPUTING: dict[str, tuple[Callable[[Any], Any], Callable[[Tensor], Tensor]]] = {
     "arithmetic": (lambda b: b * 2 + 1, lambda t: t * 2 + 1),
     "two objects": (lambda b: b + b.clone(), lambda t: t + t),
-    "reflected": (lambda b: 1 - b, lambda t: 1 - t),
-    "function": (
-        lambda b: torch.exp(b.to(torch.float64)),
-        lambda t: torch.exp(t.double() if t.is_floating_point() else t),
-    ),
-    "abs": (lambda b: torch.abs(b), torch.abs),
-    "clamp": (lambda b: torch.clamp(b, 0, 1), lambda t: t.clamp(0, 1)),
-    "comparison": (lambda b: b > 1, lambda t: t > 1),
     "of a tensor without dimensions": (lambda b: b * torch.tensor(3), lambda t: t * torch.tensor(3)),
     "cast": (lambda b: b.to(torch.float16), lambda t: t.half() if t.is_floating_point() else t),
     "zeros_like": (torch.zeros_like, torch.zeros_like),
-    "where with a number": (lambda b: b.where(b > 1, 0), lambda t: t.where(t > 1, 0)),
 }
 
 
