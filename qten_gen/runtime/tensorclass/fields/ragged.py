@@ -15,7 +15,6 @@ from typing import Any, Self, TypeVar, cast
 import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor, is_functorch_wrapped_tensor
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.compiler import is_compiling
 
 from ...declaring.loading import Undeclared
@@ -30,7 +29,19 @@ from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .annotated_shapes import fits_alone
 from .per_item import effect_on_items, on_cpu, with_real_tensors
-from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked, tensor_of
+from .ragged_rows import (
+    Rows,
+    between,
+    count,
+    described,
+    device_of,
+    dims,
+    from_items,
+    is_unknown,
+    joined,
+    picked,
+    tensor_of,
+)
 from .tensor import Join, all_or_none
 
 A = TypeVar("A")
@@ -118,11 +129,8 @@ class RaggedStorage(Stored):
         return self._starts
 
     def refuse_unknown(self, where: str) -> None:
-        """Refuse lengths that nobody can read: of meta tensors, and of fake ones without symbols."""
-        sizes = self._lengths
-        symbols = sizes.fake_mode.shape_env if isinstance(sizes, FakeTensor) else None
-        is_fake = isinstance(sizes, FakeTensor) and (symbols is None or not symbols.allow_dynamic_output_shape_ops)
-        if (sizes.is_meta or is_fake) and not is_compiling() and self.starts() is None:
+        """Refuse lengths that nobody can read."""
+        if is_unknown(self._lengths) and self.starts() is None:
             raise TypeError(
                 f"{where}: the lengths of Ragged items are unknown on the meta device and in fake tensors; "
                 "rearrange the items before, or make them of lists"
