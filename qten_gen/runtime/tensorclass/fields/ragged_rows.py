@@ -123,6 +123,23 @@ def is_unknown(lengths: Tensor) -> bool:
     return symbols is None or not symbols.allow_dynamic_output_shape_ops
 
 
+def refuse_other_lengths(where: str, mine: Tensor, theirs: Tensor) -> None:
+    """Refuse items of different lengths. A graph refuses them when it runs.
+
+    Raises:
+        ValueError: they differ.
+    """
+    if mine is theirs:
+        return
+    if is_compiling() or type(mine) is not Tensor or mine.is_meta:
+        torch.ops.aten._assert_async.msg((mine == theirs).all(), f"{where}: expected items of the same lengths")
+        return
+    one, other = mine.reshape(-1).tolist(), theirs.reshape(-1).tolist()
+    if one != other:
+        at = next(at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
+        raise ValueError(f"{where}: expected the same lengths in both, got {one[at]} and {other[at]} rows in item {at}")
+
+
 def _rows_of(cls: type) -> str:
     if cls is Tensor:
         return "a Tensor whose first dimension is the rows"

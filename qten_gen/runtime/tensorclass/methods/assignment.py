@@ -18,7 +18,7 @@ from ..core.sizes import Index, PlainIndex, over_batch, with_event
 from ..core.stored import Stored
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
-from ..fields.ragged import refuse_other_lengths
+from ..fields.ragged_rows import refuse_other_lengths
 from ..fields.static import equal
 from .indexing import resolved, shown
 
