@@ -40,6 +40,7 @@ from .ragged_rows import (
     is_unknown,
     joined,
     picked,
+    refuse_other_lengths,
     tensor_of,
 )
 from .tensor import Join, all_or_none
