@@ -7,6 +7,7 @@ package too, and must not import torch.
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AsTensor": "runtime.declaring.fields",
     "CheckpointError": "large_models.materializing.checkpoints",
     "DeclarationError": "model.diagnostics",
     "Device": "runtime.qten_style.devices",
@@ -49,6 +50,7 @@ _HOMES = {
     "materialize_tensor": "large_models.deferred.deferred_init",
     "meta_like": "large_models.fake.context",
     "nograd_tensors": "runtime.qten_style.module",
+    "number": "runtime.declaring.fields",
     "param": "runtime.declaring.fields",
     "partition": "runtime.module.parameter_selection",
     "refill": "large_models.deferred.refill",

@@ -21,9 +21,11 @@ from .runtime.declaring.children import submodule as submodule
 from .runtime.declaring.derived import check as check
 from .runtime.declaring.derived import derived as derived
 from .runtime.declaring.derived import virtual as virtual
+from .runtime.declaring.fields import AsTensor as AsTensor
 from .runtime.declaring.fields import buffer as buffer
 from .runtime.declaring.fields import const as const
 from .runtime.declaring.fields import field as field
+from .runtime.declaring.fields import number as number
 from .runtime.declaring.fields import param as param
 from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
 from .runtime.declaring.in_memory import StaleWarning as StaleWarning
@@ -56,6 +58,7 @@ __version__: str
 __all__ = [
     "TENSOR_BUFFER_PREFIX",
     "TENSOR_PARAM_PREFIX",
+    "AsTensor",
     "CheckpointError",
     "DeclarationError",
     "Device",
@@ -96,6 +99,7 @@ __all__ = [
     "materialize_tensor",
     "meta_like",
     "nograd_tensors",
+    "number",
     "param",
     "partition",
     "refill",

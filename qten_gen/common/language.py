@@ -14,6 +14,8 @@ OPEN_MODULE = "qten_gen.OpenModule"
 """Module under another name, whose attributes type checkers do not know."""
 
 FIELD = "qten_gen.field"
+NUMBER = "qten_gen.number"
+"""`field` with another type to checkers, for the default of an `AsTensor`."""
 PARAM = "qten_gen.param"
 BUFFER = "qten_gen.buffer"
 SUBMODULE = "qten_gen.submodule"
@@ -36,6 +38,10 @@ INDEX = "index"
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
 RAGGED = "qten_gen.Ragged"
+AS_TENSOR = "qten_gen.AsTensor"
+
+SAME = {OPEN_MODULE: MODULE, NUMBER: FIELD}
+"""Names that differ from another in what checkers know alone."""
 
 ANNOTATED = (UNBATCHED,)
 """The words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""

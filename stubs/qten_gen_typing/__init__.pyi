@@ -1,5 +1,6 @@
 """Types that exist for type checkers only: the face of what the runtime makes from tables, and of generated storage."""
 
+from .as_tensor import AsTensorField as AsTensorField
 from .attributes import AssignsNoOther as AssignsNoOther
 from .attributes import NoOtherAttribute as NoOtherAttribute
 from .calls import DeclaredCall as DeclaredCall
@@ -12,6 +13,7 @@ from .slots import LockField as LockField
 from .slots import NamesField as NamesField
 
 __all__ = [
+    "AsTensorField",
     "AssignsNoOther",
     "BatchSizeField",
     "DeclaredCall",

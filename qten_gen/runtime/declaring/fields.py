@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,14 @@ from torch import Tensor, nn
 from ...common import language
 from ...common.fingerprint_rows import RecordedCall
 
+if TYPE_CHECKING:
+    from qten_gen_typing import AsTensorField
+else:
+    AsTensorField = Generic
+
 T = TypeVar("T")
+N = TypeVar("N", bound=complex | None, contravariant=True)
+M = TypeVar("M", bound=complex | None)
 
 Names = str | tuple[str, ...]
 """The names of several children or parameters, or the config field that contains them."""
@@ -133,6 +140,37 @@ def field(
     if default is not MISSING and default_factory is not None:
         raise TypeError("field() takes default= or default_factory=, not both")
     return Field(default, default_factory, kw_only, alias=alias)
+
+
+class AsTensor(AsTensorField[N]):
+    """The annotation of a number that becomes a tensor: the constructor takes either, and the attribute is a Tensor.
+
+    >>> class Sample(TensorClass):
+    ...     label: AsTensor[int]
+    ...     weight: AsTensor[float] = number(default=1)
+    ...     group: AsTensor[int | None] = number(default=None)
+    >>> Sample(3, batch_size=2).label, Sample(3, torch.ones(2), batch_size=2).weight
+    (tensor([3, 3]), tensor([1., 1.]))
+    """
+
+
+@overload
+def number(*, default: M, kw_only: bool = False) -> AsTensor[M]: ...
+@overload
+def number(*, default_factory: Callable[[], M], kw_only: bool = False) -> AsTensor[M]: ...
+@overload
+def number(*, kw_only: bool = False) -> Any: ...
+def number(
+    *, default: object = MISSING, default_factory: Callable[[], object] | None = None, kw_only: bool = False
+) -> object:
+    """What `field` is, for a field annotated `AsTensor[...]`, whose default is a number.
+
+    Raises:
+        TypeError: both a default and a factory are given.
+    """
+    if default is not MISSING and default_factory is not None:
+        raise TypeError("number() takes default= or default_factory=, not both")
+    return Field(default, default_factory, kw_only)
 
 
 def const(value: T) -> T:

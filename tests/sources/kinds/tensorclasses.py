@@ -121,6 +121,7 @@ class Cast(TensorClass, autocast=True):
     x: Tensor
     count: int = 0
     name: Optional[str] = None
+    weight: "q.AsTensor[float | None]" = q.number(default=1)
 
 
 class Awkward(TensorClass, open=True):
