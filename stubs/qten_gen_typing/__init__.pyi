@@ -4,6 +4,9 @@ from .as_tensor import AsTensorField as AsTensorField
 from .attributes import AssignsNoOther as AssignsNoOther
 from .attributes import NoOtherAttribute as NoOtherAttribute
 from .calls import DeclaredCall as DeclaredCall
+from .containers import DictOf as DictOf
+from .containers import ListOf as ListOf
+from .containers import SequenceOf as SequenceOf
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
 from .ragged import RaggedField as RaggedField
@@ -18,10 +21,13 @@ __all__ = [
     "BatchSizeField",
     "DeclaredCall",
     "DeviceField",
+    "DictOf",
+    "ListOf",
     "LockField",
     "NamesField",
     "NoOtherAttribute",
     "Operations",
     "PerItemField",
     "RaggedField",
+    "SequenceOf",
 ]
