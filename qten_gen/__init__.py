@@ -25,6 +25,7 @@ _HOMES = {
     "PerItem": "runtime.tensorclass.fields.per_item",
     "Ragged": "runtime.tensorclass.ragged",
     "Sequential": "runtime.declaring.children",
+    "SizedTensorClass": "runtime.tensorclass.tensorclass",
     "StaleWarning": "runtime.declaring.in_memory",
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.labelled_attributes",

@@ -51,6 +51,7 @@ from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclas
 from .runtime.tensorclass.fields.per_item import PerItem as PerItem
 from .runtime.tensorclass.operations.torch_functions import lifted as lifted
 from .runtime.tensorclass.ragged import Ragged as Ragged
+from .runtime.tensorclass.tensorclass import SizedTensorClass as SizedTensorClass
 from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 __version__: str
@@ -76,6 +77,7 @@ __all__ = [
     "PerItem",
     "Ragged",
     "Sequential",
+    "SizedTensorClass",
     "StaleWarning",
     "TensorClass",
     "Unbatched",

@@ -154,23 +154,16 @@ class AsTensor(AsTensorField[N]):
     """
 
 
-@overload
-def number(*, default: M, kw_only: bool = False) -> AsTensor[M]: ...
-@overload
-def number(*, default_factory: Callable[[], M], kw_only: bool = False) -> AsTensor[M]: ...
-@overload
-def number(*, kw_only: bool = False) -> Any: ...
-def number(
-    *, default: object = MISSING, default_factory: Callable[[], object] | None = None, kw_only: bool = False
-) -> object:
-    """What `field` is, for a field annotated `AsTensor[...]`, whose default is a number.
+if TYPE_CHECKING:
 
-    Raises:
-        TypeError: both a default and a factory are given.
-    """
-    if default is not MISSING and default_factory is not None:
-        raise TypeError("number() takes default= or default_factory=, not both")
-    return Field(default, default_factory, kw_only)
+    @overload
+    def number(*, default: M, kw_only: bool = False) -> AsTensor[M]: ...
+    @overload
+    def number(*, default_factory: Callable[[], M], kw_only: bool = False) -> AsTensor[M]: ...
+    def number(**arguments: object) -> object:
+        """`field(...)` with the default of a field that is annotated `AsTensor[...]`."""
+else:
+    number = field
 
 
 def const(value: T) -> T:

@@ -87,7 +87,7 @@ class Listed(TensorClass):
     notes: "PerItem[list[str] | None]" = q.field(default_factory=lambda: PerItem([None], ()))
 
 
-class Detections(TensorClass):
+class Detections(q.SizedTensorClass):
     """Items with different numbers of rows."""
 
     image: Tensor
