@@ -139,7 +139,5 @@ def implicit_tensor_conversion(context: RuleContext) -> Iterator[Problem]:
 def _as_tensor(field: FieldDecl) -> str:
     """The annotation and default of a number that says to checkers what is stored."""
     type = f"AsTensor[{field.cast}{' | None' if field.optional else ''}]"
-    if field.default is None:
-        return type
-    keyword = "default_factory" if field.default.factory else "default"
-    return f"{type} = number({keyword}={field.default.value.text})"
+    default = field.default
+    return type if default is None else f"{type} = number(default={'...' if default.factory else default.value.text})"

@@ -14,11 +14,15 @@ from .slots import BatchSizeField as BatchSizeField
 from .slots import DeviceField as DeviceField
 from .slots import LockField as LockField
 from .slots import NamesField as NamesField
+from .specifiers import BufferOptions as BufferOptions
+from .specifiers import ParameterOptions as ParameterOptions
+from .specifiers import ParametersOptions as ParametersOptions
 
 __all__ = [
     "AsTensorField",
     "AssignsNoOther",
     "BatchSizeField",
+    "BufferOptions",
     "DeclaredCall",
     "DeviceField",
     "DictOf",
@@ -27,6 +31,8 @@ __all__ = [
     "NamesField",
     "NoOtherAttribute",
     "Operations",
+    "ParameterOptions",
+    "ParametersOptions",
     "PerItemField",
     "RaggedField",
     "SequenceOf",
