@@ -28,7 +28,7 @@ WORDS = {
     "docs/saving.md": 960,
     "docs/serving.md": 920,
     "docs/tutorial.md": 1_100,
-    "docs/typing.md": 960,
+    "docs/typing.md": 970,
     "docs/why.md": 790,
 }
 OF_A_PAGE = 700
