@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ def test_a_tensor_of_a_dtype_that_torch_does_not_pickle_comes_back(dtype: torch.
     saved.seek(0)
     with torch.serialization.safe_globals([Noted]):
         loaded = torch.load(saved)
-    for found in (again(value), loaded, copy.deepcopy(value)):
+    for found in (again(value), again(value, 4), again(value, 2), loaded, copy.deepcopy(value)):
         assert (found.x.dtype, found.x.shape) == (dtype, value.x.shape)
         assert torch.equal(found.x.view(torch.uint8), value.x.view(torch.uint8))
 
@@ -167,6 +168,23 @@ def test_a_queue_sends_a_memory_map_as_its_folder_and_copies_a_part(tmp_path: Pa
     assert not value[1:3].is_memmap()
     sent(value[1:3]).x.fill_(8)
     assert value.x[:, 0].tolist() == [7, 7, 7, 7]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda saved: saved.replace(source="other"),
+        lambda saved: saved.replace(tags=[True], other=None),
+        lambda saved: saved.replace(inner=saved.inner.replace(label="other")),
+        lambda saved: saved.unsqueeze(0),
+        lambda saved: saved.replace(x=saved.x.view(torch.int32)),
+    ],
+)
+def test_a_queue_sends_what_is_locked_around_the_files_of_a_memory_map_as_it_is(
+    tmp_path: Path, change: Callable[[Outer], Outer]
+) -> None:
+    value = change(outer(4).memmap(tmp_path)).lock_()
+    assert_equal(sent(value), value)
 
 
 def test_a_queue_copies_a_memory_map_whose_files_are_gone(tmp_path: Path) -> None:

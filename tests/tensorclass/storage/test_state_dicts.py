@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import TensorClass
-from tests.tensorclass.declared import flat
+from tests.tensorclass.declared import Flat, flat
 
 from .declared import Frozen, Inner, Noted, Outer, assert_equal, outer, through_torch
 
@@ -111,6 +111,31 @@ def test_all_that_does_not_fit_is_in_one_error_and_nothing_is_changed() -> None:
     assert_equal(target, blank(outer(4)))
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (torch.ones(4, device="meta"), "expected values for 'y', got a tensor on the meta device"),
+        (torch.ones(4).to_sparse(), r"expected a tensor of layout torch\.strided for 'y', got a nested, quantised or"),
+        (torch.ones(4, dtype=torch.complex64), r"expected torch\.float32 for 'y', got torch\.complex64"),
+    ],
+)
+def test_a_tensor_that_cannot_be_copied_is_noticed_before_another_one_is(given: Tensor, message: str) -> None:
+    target = Flat(torch.zeros(4), torch.zeros(4), batch_size=4)
+    with pytest.raises(RuntimeError, match=rf"Flat\.y: {message}"):
+        target.load_state_dict({"x": torch.ones(4), "y": given})
+    with pytest.raises(RuntimeError, match=r"Flat\.y: .* an expanded one, whose items share memory; pass assign=True"):
+        Flat(target.x, torch.zeros(1).expand(4), batch_size=4).load_state_dict({"x": torch.ones(4), "y": torch.ones(4)})
+    assert target.x.eq(0).all()
+
+
+def test_a_static_value_of_a_field_that_is_gone_is_unexpected() -> None:
+    state: Any = flat(4).state_dict()
+    state._metadata[""]["static"]["source"] = "train"
+    with pytest.raises(RuntimeError, match="unexpected names: 'source'"):
+        flat(4).load_state_dict(state)
+    flat(4).load_state_dict(state, strict=False)
+
+
 def test_the_names_in_a_message_are_few_and_short() -> None:
     state = {"x" * 100_000: 1, **{f"y{number}": 1 for number in range(9999)}}
     with pytest.raises(RuntimeError, match="'y0', 'y1', 'y2', 'y3' and 9995 more") as error:
@@ -128,6 +153,8 @@ def test_without_strict_names_on_one_side_are_passed_over() -> None:
     ("level", "message"),
     [
         ({"batch_size": "four"}, r"Size"),
+        ({"static": 5}, r"expected _metadata as state_dict\(\) writes it"),
+        (5, r"expected _metadata as state_dict\(\) writes it"),
         (
             {"batch_size": torch.Size([4]), "names": ("a", "b")},
             r"Flat\.names: expected a name or None for each of 1 batch dimension",
@@ -135,7 +162,7 @@ def test_without_strict_names_on_one_side_are_passed_over() -> None:
         ({"batch_size": torch.Size([4]), "names": (1,)}, r"Flat\.names: expected a sequence of str or None"),
     ],
 )
-def test_metadata_that_no_object_gives_is_refused(level: dict[str, object], message: str) -> None:
+def test_metadata_that_no_object_gives_is_refused(level: object, message: str) -> None:
     state: Any = flat(4).state_dict()
     state._metadata[""] = level
     with pytest.raises((TypeError, ValueError), match=message):

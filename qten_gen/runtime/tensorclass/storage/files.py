@@ -50,7 +50,8 @@ def mapped_file(tensor: Tensor) -> MappedFile | None:
     except (NotImplementedError, RuntimeError):
         return None  # sparse, and the tensors of transforms
     whole = tensor.is_contiguous() and tensor.numel() * tensor.itemsize == tensor.untyped_storage().nbytes()
-    return found if whole else None
+    # The elements of a conjugate or negative view are not the bytes of the file.
+    return found if whole and not tensor.is_conj() and not tensor.is_neg() else None
 
 
 def is_current(file: MappedFile) -> bool:

@@ -38,7 +38,9 @@ _THEIR_VERSION: Final = 1
 _render = json.JSONEncoder(separators=(",", ":")).encode
 
 _LARGEST_FILE = 2**28
-_MOST_ELEMENTS = 2**62
+_MOST_ELEMENTS = 2**58
+"""Their bytes are counted in 63 bits."""
+
 DEEPEST: Final = 100
 """Levels that lie in each other at most."""
 
@@ -268,8 +270,10 @@ def from_json(section: Json, where: str) -> Metadata:
     paths = None
     if replaced is not None:
         paths = tuple(map(str, replaced)) if isinstance(replaced, list) else ("",)
-        for part in "/".join(paths).split("/") if paths else ():
-            checked(part, where, "replaced")
+        for path in paths:
+            *_, name = [checked(part, where, "replaced") for part in path.split("/")]
+            if name != METADATA and not name.endswith(TENSOR_SUFFIX):
+                raise StorageError(f"{where}: replaced: expected files that a save writes, got {path!r}")
     return Metadata(level_from(found.get("root"), where), token, paths)
 
 

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable
 from functools import partial
 from pickle import PickleBuffer
-from typing import Any, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, Final, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -24,10 +24,18 @@ from ..core.stored import FROZEN, Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from ..torch_tools.packing import all_tensors, codes_to_send, decoded, dtype_name, each, is_plain
+from ..torch_tools.packing import DTYPES, codes_to_send, decoded, dtype_name, each, is_plain
 from . import files, memory_map
+from .json_values import encode
+from .metadata import StorageError
 
 T = TypeVar("T", bound=Stored)
+
+_INTEGERS: Final = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_UNPICKLED: Final = {
+    dtype for name, dtype in DTYPES.items() if name.startswith(("float8", "uint")) or name == "complex32"
+} - {torch.uint8}
+"""Dtypes that only `torch.save` takes."""
 
 
 class State(TypedDict):
@@ -74,11 +82,22 @@ def reduce(self: T) -> Reduced[T]:
 def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
     own: object = type(self).__reduce__
-    if operator.index(protocol) < 5 or own is not reduce:
+    if own is not reduce:
         return self.__reduce__()
     reduced = reduce(self)
-    _replace(reduced[2], tensor_and_nested(self), partial(_as_raw, {}))
+    coded = _as_raw if operator.index(protocol) >= 5 else _as_integers
+    _replace(reduced[2], tensor_and_nested(self), partial(coded, {}))
     return reduced
+
+
+def _as_integers(seen: dict[int, object], value: object) -> object:
+    """A tensor of a dtype that torch cannot pickle by itself as one of integers, and the name of the dtype."""
+    if type(value) is not Tensor or value.dtype not in _UNPICKLED or value.requires_grad:
+        return value
+    if id(value) not in seen:
+        bits = value.resolve_conj().resolve_neg()
+        seen[id(value)] = dtype_name(value.dtype), bits.view(_INTEGERS[value.itemsize])
+    return seen[id(value)]
 
 
 def _as_raw(seen: dict[int, object], value: object) -> object:
@@ -143,7 +162,7 @@ def _from_raw(seen: dict[int, Tensor], code: object) -> object:
     if not isinstance(code, tuple):
         return code
     if id(code) not in seen:
-        seen[id(code)] = decoded(code)
+        seen[id(code)] = code[1].view(DTYPES[code[0]]) if len(code) == 2 else decoded(code)
     return seen[id(code)]
 
 
@@ -154,7 +173,7 @@ def reduce_for_processes(self: Stored) -> tuple[Any, ...]:
     """
     # No name leads to the class of a Ragged.
     folder = None if self.__structure__ else memory_map.saved_path(self)
-    if folder is not None and all(_is_current(leaf) for leaf in all_tensors(self)):
+    if folder is not None and _holds(folder, self):
         return memory_map.load_memmap, (type(self), folder)
     reduced = reduce(self)
     codes = codes_to_send(self)
@@ -172,9 +191,30 @@ def _replace(state: State, names: tuple[str, ...], fn: Callable[[object], object
             del fields[name]
 
 
-def _is_current(leaf: Tensor) -> bool:
-    file = files.file_of(leaf)
-    return file is not None and (files.is_current(file) or not leaf.numel())
+def _holds(folder: str, value: Stored) -> bool:
+    """True if a folder gives the same object: a locked one may have got other values, or the folder another object."""
+    try:
+        return _facts(value) == _facts(memory_map.load_memmap(type(value), folder))
+    except (OSError, StorageError, TypeError):
+        return False
+
+
+def _facts(value: object) -> object:
+    """An object or tensor of a memory map as values that can be compared: static ones as JSON, in which True is not 1."""
+    if isinstance(value, Tensor):
+        return files.mapped_file(value), value.dtype, value.shape
+    if not isinstance(value, Stored):
+        return value
+    fields, static = value._field_values()
+    own = (
+        type(value),
+        value._batch_size,
+        value._device,
+        value._names,
+        str(encode([*static], "")),
+        [*beside_fields(value)],
+    )
+    return *own, [each(item, _facts) for item in fields]
 
 
 def _sendable(value: object) -> object:

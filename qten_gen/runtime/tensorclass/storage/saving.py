@@ -117,7 +117,7 @@ class Description:
                 entries[key] = self._entry(item, where, size, key, folder)
             if key in value.__structure__ and isinstance(item, Tensor) and not item.is_meta:
                 self.structure.add(id(entries[key]))
-        _refuse_like_names(entries, type(value).__name__)
+        _refuse_names(entries, type(value).__name__, folder)
         return Level("class", tuple(value._batch_size), value._names, entries)
 
     def _entry(self, value: object, where: str, size: Size, key: str, folder: str) -> Entry:
@@ -127,11 +127,11 @@ class Description:
         value = bare(value)
         if isinstance(value, Tensor):
             return self._tensor(value, where, f"{folder}{os.sep}{file_of_key(key)}")
-        inside = f"{folder}{os.sep}{encoded(key)}"
+        inside = folder and f"{folder}{os.sep}{encoded(key)}"
         if isinstance(value, (dict, list)):
             items = value.items() if isinstance(value, dict) else ((str(at), item) for at, item in enumerate(value))
             entries = {at: self._entry(item, f"{where}[{at!r}]", size, at, inside) for at, item in items}
-            _refuse_like_names(entries, where)
+            _refuse_names(entries, where, folder)
             return Level("dict" if isinstance(value, dict) else "list", tuple(size), None, entries)
         if isinstance(value, Stored):
             # An object does not know who holds it, so its batch size may have been shortened since.
@@ -155,13 +155,15 @@ class Description:
         return entry
 
 
-def _refuse_like_names(entries: dict[str, Entry], where: str) -> None:
-    """Refuse keys whose files some file systems, or all, would not keep apart or not take."""
+def _refuse_names(entries: dict[str, Entry], where: str, folder: str) -> None:
+    """Refuse keys that are no Unicode, or whose files some file systems, or all, would not keep apart or not take."""
     seen: dict[str, str] = {}
     for key in entries:
         name = encoded(key)
         other = seen.setdefault(name.casefold(), key)
-        if (other != key and os.name != "posix") or len(name.encode()) > _LONGEST:
+        if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise TypeError(f"{where}: {key!a} has half of a pair of surrogates, which no file can be named by")
+        if folder and ((other != key and os.name != "posix") or len(name.encode()) > _LONGEST):
             why = f"is longer than {_LONGEST} bytes" if other == key else f"differs from {other!r} by case alone"
             raise TypeError(f"{where}: {abridged(key)} {why}, so that it has no file of its own; use save_safetensors")
 
@@ -243,6 +245,9 @@ class _Save:
 
     def run(self, fresh: list[Placed]) -> None:
         """Write the new tensors, and make the object the content of the folder."""
+        for folder, _ in self.levels[1:]:
+            if os.path.lexists(folder):
+                files.make_folder(folder)  # refuses what else is there before anything is written
         try:
             self._write(fresh)
             self._put(self.folder, rendered(Metadata(self.level, self.token, self.replaced)))
@@ -292,8 +297,11 @@ class _Save:
 
     def _remove(self, paths: Iterable[str]) -> None:
         """Remove files by their paths in the folder, metadata first, and the folders that no other file belongs in."""
+        root = os.path.realpath(self.folder)
         for path in sorted(paths, key=lambda path: not path.endswith(METADATA)):
-            files.remove(os.path.join(self.folder, *path.split("/")))
+            inside, name = os.path.split(os.path.join(root, *path.split("/")))
+            if os.path.realpath(inside) == inside:  # a link leads to files of somebody else
+                files.remove(f"{inside}{os.sep}{name}")
         kept = {os.path.dirname(path) for path in self._files(self.levels)}
         for path in sorted({os.path.dirname(path) for path in paths} - kept - {""}, reverse=True):
             with contextlib.suppress(OSError):

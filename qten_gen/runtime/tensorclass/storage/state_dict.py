@@ -179,18 +179,47 @@ def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Ten
         if value is None:
             continue
         given = state.get(name)
-        if isinstance(value, Tensor) and isinstance(given, Tensor) and value.shape == given.shape:
+        if isinstance(value, Tensor) and isinstance(given, Tensor) and not _obstacle(value, given, name):
             copies.append((value, given))
         elif not (isinstance(value, Stored) and isinstance(given, Mapping) and _fits(value, given, copies)):
             return False
         used += 1
-    level = (getattr(state, "_metadata", None) or {}).get("")
+    level = _levels(state).get("")
     if used != len(state) or level is None:
         return used == len(state)
     same = dict(zip(self._static, static, strict=True))
     given = level.get("static", {})
     is_same = given.keys() == same.keys() and all(code is same[name] for name, code in given.items())
     return is_same and level.get("batch_size") == self._batch_size and level.get("names") == self._names
+
+
+def _levels(state: Mapping[str, Any]) -> dict[str, Level]:
+    """The metadata of a state dict.
+
+    Raises:
+        TypeError: it is none that an object or a module gives.
+    """
+    found: object = getattr(state, "_metadata", None) or {}
+    levels = found.items() if isinstance(found, dict) else [(0, None)]
+    for name, level in levels:
+        if not (isinstance(name, str) and isinstance(level, dict) and isinstance(level.get("static", {}), dict)):
+            raise TypeError(f"expected _metadata as state_dict() writes it, got {str(found)[:80]}")
+    return cast("dict[str, Level]", found)
+
+
+def _obstacle(own: Tensor, given: Tensor, key: str) -> str:
+    """The reason why a tensor cannot be copied into another one, known before anything is copied; empty without one."""
+    if given.is_nested or given.layout is not own.layout or given.is_quantized != own.is_quantized:
+        return f"expected a tensor of layout {own.layout} for {key!r}, got a nested, quantised or {given.layout} one"
+    if given.shape != own.shape:
+        return f"expected shape {list(own.shape)} for {key!r}, got {list(given.shape)}"
+    if given.is_meta and not own.is_meta:
+        return f"expected values for {key!r}, got a tensor on the meta device"
+    if given.is_complex() and not own.is_complex():
+        return f"expected {own.dtype} for {key!r}, got {given.dtype}, which has imaginary parts"
+    if any(step == 0 and size > 1 for step, size in zip(own.stride(), own.shape, strict=True)):
+        return f"expected a tensor to copy {key!r} into, has an expanded one, whose items share memory; {_ADVICE}"
+    return ""
 
 
 class _Load:
@@ -211,11 +240,12 @@ class _Load:
         self.changed: list[Stored] = []
         self.used: set[str] = set()
         self.missing: list[str] = []
+        self.unexpected: list[str] = []
         self.wrong: list[str] = []
         self._take_apart(state, "")
 
     def _take_apart(self, state: Mapping[str, Any], prefix: str) -> None:
-        for name, level in (getattr(state, "_metadata", None) or {}).items():
+        for name, level in _levels(state).items():
             self.levels[(prefix + name).removesuffix(".")] = level
         for name, value in state.items():
             key = prefix + dotless(name) if prefix else name
@@ -228,6 +258,7 @@ class _Load:
         """What an object becomes: another one where more changes than the elements of its tensors."""
         level = self.levels.get(prefix.removesuffix("."), {})
         size, codes, values = Size(level.get("batch_size", owner._batch_size)), level.get("static", {}), contents(owner)
+        self.unexpected += [prefix + name for name in codes if name not in owner._static]
         names = owner._names if size == owner._batch_size else None
         if "names" in level:
             names = dimension_names.names(owner, level["names"], size)
@@ -249,6 +280,7 @@ class _Load:
                     refuse_contents(owner, size, found)
         except (TypeError, ValueError) as error:
             self.wrong.append(str(error))
+            self.used |= self.given.keys()  # nobody knows whether the others are unexpected
             return owner
         for name in owner._static:
             if type(found[name]) is type(values[name]) and equal(found[name], values[name]):
@@ -281,8 +313,8 @@ class _Load:
             self.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
         elif self.assign:
             return loaded
-        elif loaded.shape != own.shape:
-            self.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
+        elif reason := _obstacle(own, loaded, key):
+            self.wrong.append(f"{where}: {reason}")
         elif name not in owner.__structure__:
             self.copies.append((own, loaded))
         elif loaded.tolist() != own.tolist():
@@ -292,7 +324,7 @@ class _Load:
 
     def refuse(self, owner: Stored, strict: bool) -> None:
         """Raise one error with all that does not fit."""
-        unexpected = [name for name in self.given if name not in self.used]
+        unexpected = [*(name for name in self.given if name not in self.used), *self.unexpected]
         if strict and unexpected:
             self.wrong.insert(0, f"unexpected names: {listed([*map(abridged, unexpected)])}")
         if strict and self.missing:
