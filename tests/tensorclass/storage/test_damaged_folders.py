@@ -65,13 +65,13 @@ SIZE = r"Outer\.x: expected 48 bytes \(torch\.float32, \[4, 3\]\) in .*/x\.memma
         ("x.memmap", lambda path: os.truncate(path, 47), f"{SIZE} 47"),
         ("x.memmap", lambda path: os.truncate(path, 49), f"{SIZE} 49"),
         ("x.memmap", lambda path: os.truncate(path, 0), f"{SIZE} 0"),
-        ("x.memmap", linked, r"Outer\.x: expected an ordinary file at .*/x\.memmap, got a link"),
+        ("x.memmap", linked, r"Outer\.x: expected an ordinary file .* at .*/x\.memmap, got a link"),
         ("inner", linked, r"Outer\.inner: expected a folder at .*/inner, got a link"),
         ("meta.json", linked, r"meta\.json: expected a file of metadata"),
         (
             "inner/q.memmap",
             Path.unlink,
-            r"Inner\.q: expected a file of 32 bytes .* at .*/inner/q\.memmap: No such file",
+            r"Inner\.q: expected an ordinary file of 32 bytes .*/inner/q\.memmap, got No such file",
         ),
     ],
 )
@@ -91,7 +91,9 @@ def test_a_pipe_in_place_of_the_metadata_is_refused_and_not_waited_for(folder: P
     refused(folder, r"meta\.json: expected a file of metadata, got 0 bytes or no ordinary file")
 
 
-@pytest.mark.parametrize("file", ["../x.memmap", "/etc/passwd", "..", ".", "", "a/b", "a\\b", "c:x", "a\0b", 3])
+@pytest.mark.parametrize(
+    "file", ["../x.memmap", "/etc/passwd", "/", "..", ".", "", "a/b", "a\\b", "c:x", "C:", "a\0b", 3]
+)
 def test_a_name_that_could_lead_out_of_the_folder_is_refused(folder: Path, file: object) -> None:
     edit(folder, lambda found: found["root"]["entries"]["x"].update(pending=file))
     refused(folder, rf"x: expected the name of a file in this folder, got {re.escape(repr(file))}")

@@ -14,12 +14,11 @@ same folder; between 2 and 3 it finds a format version there that it refuses.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from typing import Final, NamedTuple, TypeVar
 
 import torch
@@ -44,17 +43,17 @@ from .metadata import (
     TensorEntry,
     encoded,
     file_of_key,
+    files_of,
     from_json,
     metadata_in,
     owner_of,
     parsed,
     rendered,
     text_in,
+    walk,
 )
 
 T = TypeVar("T", bound=Stored)
-
-_IS_CASE_BLIND: Final = sys.platform in ("win32", "darwin")
 
 _LONGEST: Final = 200
 """Bytes of a name; file systems take 255, and a suffix follows."""
@@ -78,11 +77,6 @@ class Placed(NamedTuple):
     tensor: Tensor
     entry: TensorEntry
     path: str
-
-    def is_there(self) -> bool:
-        """True if the tensor is that file already, which holds only as long as nobody else saves to the folder."""
-        found = files.mapped_file(self.tensor)
-        return found is not None and files.is_current(found._replace(path=self.path))
 
 
 class Description:
@@ -146,8 +140,8 @@ class Description:
         _refuse_unplain(tensor, where, may_be_meta=self.options.like)
         found = None if self.options.copy_existing else files.mapped_file(tensor)
         # The file of another path; a file that has been replaced is copied. In this order: it may be replaced meanwhile.
-        is_here = found is None or found.path == path or files.is_current(found._replace(path=path))
-        if found is not None and not is_here and files.is_current(found):
+        is_here = found is None or found.path == path or files.is_at(tensor, path)
+        if found is not None and not is_here and files.is_at(tensor, found.path):
             copy = f"to save a copy of it in {path} pass copy_existing=True"
             raise ValueError(f"{where} is saved already, in {found.path}; {copy}")
         entry = TensorEntry(tensor.dtype, tuple(tensor.shape), f".~{self.token}.{len(self.placed)}")
@@ -203,7 +197,8 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
     with files.only_writer(folder):
         work = _Save(folder, made)
         # Asked under the lock: whoever had it before may have replaced the files.
-        stay = {item.path: item.tensor.detach() for item in made.placed if not options.like and item.is_there()}
+        there = [] if options.like else [item for item in made.placed if files.is_at(item.tensor, item.path)]
+        stay = {item.path: item.tensor.detach() for item in there}
         moved = [item for item in made.placed if item.path not in stay]
         existing = [metadata_in(inside) for inside, _ in work.levels] + [item.path for item in moved]
         found = [] if options.existsok else [path for path in existing if os.path.lexists(path)]
@@ -224,24 +219,20 @@ class _Save:
     def __init__(self, folder: str, made: Description) -> None:
         self.folder, self.options, self.token = folder, made.options, made.token
         self.level, self.structure = made.level, made.structure
-        self.levels = list(_levels(made.level, folder))
+        self.levels = [
+            (os.sep.join([folder, *map(encoded, keys)]), entry)
+            for keys, entry in walk(made.level)
+            if isinstance(entry, Level)
+        ]
         """Every level with its folder, an owner before what is in it."""
+        self.files = files_of(made.level)
         before = set[str]()
         # Metadata that is damaged, or tensordict's, names no files.
-        with contextlib.suppress(StorageError):
+        with suppress(StorageError):
             if METADATA in os.listdir(folder):
                 old = from_json(parsed(text_in(folder), folder).get(SECTION), folder)
-                before = {*(old.replaced or ()), *self._files(_levels(old.level, folder))}
-        self.replaced = tuple(sorted(before - self._files(self.levels)))
-
-    def _files(self, levels: Iterable[tuple[str, Level]]) -> set[str]:
-        """The files of an object, by their paths in the folder with slashes: metadata and tensors."""
-        found = set()
-        for folder, level in levels:
-            found.add(metadata_in(folder))
-            tensors = [key for key, entry in level.entries.items() if isinstance(entry, TensorEntry) and entry.size]
-            found.update(f"{folder}{os.sep}{file_of_key(key)}" for key in tensors)
-        return {path[len(self.folder) + 1 :].replace(os.sep, "/") for path in found}
+                before = {*(old.replaced or ()), *files_of(old.level)}
+        self.replaced = tuple(sorted(before - self.files))
 
     def run(self, fresh: list[Placed]) -> None:
         """Write the new tensors, and make the object the content of the folder."""
@@ -273,12 +264,8 @@ class _Save:
             is_kept = not self.options.like or id(item.entry) in self.structure
             files.write_new(path, item.tensor.detach() if is_kept else item.entry.size)
 
-        if self.options.threads > 0:
-            with ThreadPoolExecutor(self.options.threads) as pool:
-                list(pool.map(write, fresh))
-        else:
-            for item in fresh:
-                write(item)
+        with ThreadPoolExecutor(self.options.threads) if self.options.threads else nullcontext() as pool:
+            list(map(write, fresh) if pool is None else pool.map(write, fresh))
 
     def _put(self, folder: str, text: bytes) -> None:
         """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
@@ -290,10 +277,8 @@ class _Save:
         """True if the metadata is of this save; also where nothing can be found out."""
         try:
             return self.token.encode() in text_in(self.folder)
-        except FileNotFoundError:
-            return False
-        except (OSError, StorageError):
-            return True
+        except (OSError, StorageError) as error:
+            return not isinstance(error, FileNotFoundError)
 
     def _remove(self, paths: Iterable[str]) -> None:
         """Remove files by their paths in the folder, metadata first, and the folders that no other file belongs in."""
@@ -302,9 +287,9 @@ class _Save:
             inside, name = os.path.split(os.path.join(root, *path.split("/")))
             if os.path.realpath(inside) == inside:  # a link leads to files of somebody else
                 files.remove(f"{inside}{os.sep}{name}")
-        kept = {os.path.dirname(path) for path in self._files(self.levels)}
+        kept = {os.path.dirname(path) for path in self.files}
         for path in sorted({os.path.dirname(path) for path in paths} - kept - {""}, reverse=True):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 os.rmdir(os.path.join(self.folder, *path.split("/")))
 
     def _remove_leftovers(self, start: str) -> None:
@@ -312,11 +297,3 @@ class _Save:
         for name in os.listdir(self.folder):
             if name.startswith(start) and _UNFINISHED.fullmatch(name):
                 files.remove(f"{self.folder}{os.sep}{name}")
-
-
-def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:
-    """Every level with its folder, an owner before what is in it."""
-    yield folder, level
-    for key, entry in level.entries.items():
-        if isinstance(entry, Level):
-            yield from _levels(entry, f"{folder}{os.sep}{encoded(key)}")
