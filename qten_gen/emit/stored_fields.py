@@ -127,7 +127,7 @@ class _FieldCode(NamedTuple):
         """The condition under which a value cannot be stored as it is; an annotation's own guard goes before `wrong_shape`."""
         asked = wrong_shape if self.guard is None else self.guard
         middle = f" or {asked}" if asked else ""
-        return f"not {self.builtins.name('isinstance')}({self.field.name}, _Tensor){middle} or device is not None"
+        return f"{self.builtins.name('type')}({self.field.name}) is not _Tensor{middle} or device is not None"
 
     def call(self, function: str, arguments: str) -> str:
         """A call of the runtime's kernel, with the object and the name of the field."""

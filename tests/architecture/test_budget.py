@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_380,
     "runtime/module": 3_510,
     "runtime/qten_style|runtime": 2_029,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_771,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_825,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_150,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_785,

@@ -215,6 +215,16 @@ def test_the_memory_of_a_message_ends_with_its_pickler(monkeypatch: pytest.Monke
     assert [each.corner[0].item() for each in pickle.loads(text)] == [0, 1]
 
 
+def test_what_shares_memory_with_a_tensor_that_requires_gradients_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    weight = torch.zeros(4, requires_grad=True)
+    value = Box(weight, weight.detach(), batch_size=4)
+    for found in (value.pack(), in_a_worker(monkeypatch)(value)[0]):
+        assert found.corner.requires_grad and found.label is not None
+        assert found.label.fill_(3).equal(found.corner)
+
+
 def test_what_is_in_shared_memory_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     value = Box(torch.zeros(4), torch.zeros(4), batch_size=4).share_memory_()
     found, descriptors = in_a_worker(monkeypatch)(value)

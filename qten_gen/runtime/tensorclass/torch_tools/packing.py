@@ -80,16 +80,25 @@ def each(value: object, fn: Callable[[object], object]) -> object:
     return fn(value)
 
 
-def copied(tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False) -> tuple[Tensor, Places]:
+def copied(
+    tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False, outside: Iterable[int] = ()
+) -> tuple[Tensor, Places]:
     """Bytes with a copy of the small tensors among some, and where each lies.
 
     Args:
         shared: Whether other processes can map the storage.
         all_of_them: Whether tensors in shared memory are copied too.
+        outside: Storages whose tensors are not copied, because others that share their memory are not.
     """
     by_storage: dict[int, list[tuple[int, int, Tensor]]] = {}
+    plain, others = list[Tensor](), {*outside}
     for tensor in tensors:
-        if type(tensor) is Tensor and is_plain(tensor) and (all_of_them or not tensor.is_shared()):  # type: ignore[no-untyped-call] # torch gives it no types
+        if type(tensor) is Tensor and is_plain(tensor):
+            plain.append(tensor)
+        elif tensor.layout is torch.strided and not is_functorch_wrapped_tensor(tensor):
+            others.add(tensor.untyped_storage()._cdata)
+    for tensor in plain:
+        if tensor.untyped_storage()._cdata not in others and (all_of_them or not tensor.is_shared()):  # type: ignore[no-untyped-call] # torch gives it no types
             size, first = tensor.itemsize, int(tensor.storage_offset()) * tensor.itemsize
             last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
             end = first + last * size if tensor.numel() else first
@@ -229,8 +238,7 @@ def codes_to_send(self: Stored) -> Mapping[int, Code]:
     if buffer not in _MESSAGES:
         inside, outside = list[Tensor](), set[int]()
         is_whole = _sorted(frame.f_locals.get("obj"), {}, inside, outside)
-        alone = (each for each in inside if is_plain(each) and each.untyped_storage()._cdata not in outside)
-        made, places = copied(alone if is_whole else (), shared=True)
+        made, places = copied(inside if is_whole else (), shared=True, outside=outside)
         _MESSAGES[buffer] = _Message(places, made if places else None, ref(made))
     message = _MESSAGES[buffer]
     own = {id(item) for value in self._field_values()[0] for item in tensors_of(value)} & message.places.keys()
