@@ -209,7 +209,12 @@ def test_the_memory_of_a_message_ends_with_its_pickler(monkeypatch: pytest.Monke
     reducers = ForkingPickler._extra_reducers  # type: ignore[attr-defined] # its own table
     sent: list[weakref.ref[Tensor]] = []
     reduce_tensor = reducers[Tensor]
-    monkeypatch.setitem(reducers, Tensor, lambda tensor: sent.append(weakref.ref(tensor)) or reduce_tensor(tensor))
+
+    def reduced(tensor: Tensor) -> Any:
+        sent.append(weakref.ref(tensor))
+        return reduce_tensor(tensor)
+
+    monkeypatch.setitem(reducers, Tensor, reduced)
     text = ForkingPickler.dumps([Box(torch.zeros(4), batch_size=4), Box(torch.ones(4), batch_size=4)])
     assert len(sent) == 1 and sent[0]() is None
     assert [each.corner[0].item() for each in pickle.loads(text)] == [0, 1]
