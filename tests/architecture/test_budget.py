@@ -22,7 +22,7 @@ ROOMS = {
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_825,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_150,
-    "runtime/tensorclass/(processes|interop|torch_tools)": 1_785,
+    "runtime/tensorclass/(processes|interop|torch_tools)": 1_790,
     "large_models": 3_810,
     "tools/adopt": 3_000,
     "tools/(inspect|lock)": 1_670,
