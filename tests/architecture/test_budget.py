@@ -33,9 +33,9 @@ ROOMS = {
 }
 """Rooms that share a number of lines, as a pattern of their folders below `qten_gen`."""
 
-PACKAGE_LINES = 55_000
+PACKAGE_LINES = 55_150
 PACKAGE_FILES = 330
-TEST_LINES = 56_000
+TEST_LINES = 56_200
 
 
 def lines(path: Path) -> int:
