@@ -55,6 +55,9 @@ class AfterInit(Module):
 class Inner(Module):
     steps: Tensor = buffer(4, persistent=False, value=lambda inner: torch.arange(4).float())
 
+    def forward(self) -> Tensor:
+        return self.steps
+
 
 class OfChild(Module):
     """The value of the buffer is computed from a child's, and no cast changes its dtype."""
@@ -204,6 +207,24 @@ def test_what_a_module_shares_with_its_stand_in_is_not_changed() -> None:
             each()
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda it: torch.arange(4.0, device=it.weight.device),
+        lambda it: torch.tensor([0.0, 1, 2, 3], device=it.weight.device),
+        lambda it: it.weight.new_tensor([0.0, 1, 2, 3]),
+        lambda it: torch.arange(4).to(it.weight),
+        lambda it: torch.ones_like(it.weight).cumsum(0) - 1,
+    ],
+)
+def test_a_value_may_take_its_place_from_a_saved_tensor(made: Callable[..., Tensor]) -> None:
+    class Placed(Module):
+        weight: nn.Parameter = param(4, initializer=nn.init.ones_)
+        mask: Tensor = buffer(4, persistent=False, value=made)
+
+    assert emptied(Placed).get_buffer("mask").tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
 def test_float8_is_made() -> None:
     class Scaled(Module):
         scale: Tensor = buffer(
@@ -235,7 +256,27 @@ class OfSaved(Module):
         return x * self.mask
 
 
-@pytest.mark.parametrize("cls", [Unknown, OfSaved])
+class OfUnknown(Module):
+    """The value is computed from a child's buffer, which nothing makes."""
+
+    child: Unknown = submodule(Unknown)
+    mask: Tensor = buffer(4, persistent=False, value=lambda it: it.child.mask * 2)
+    forward = OfSaved.forward
+
+
+class PlainUnknown(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mask", torch.ones(4), persistent=False)
+
+
+class OfPlain(Module):
+    child: nn.Module = submodule(PlainUnknown)
+    mask: Tensor = buffer(4, persistent=False, value=lambda it: it.child.get_buffer("mask") * 2)
+    forward = OfSaved.forward
+
+
+@pytest.mark.parametrize("cls", [Unknown, OfSaved, OfUnknown, OfPlain])
 def test_the_first_call_raises_where_nothing_makes_it(cls: type[Module]) -> None:
     model: nn.Module = emptied(cls)
     for each in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), model):
@@ -295,6 +336,47 @@ def test_what_a_trainer_writes_into_that_memory_is_kept_and_a_run_on_meta_is_non
     assert model(torch.ones(4)).tolist() == [9.0] * 4
     model.get_submodule("inner").steps = torch.ones(4)
     assert model(torch.ones(4)).tolist() == [3.0] * 4
+
+
+class Parent(Module):
+    """Writes into the unsaved buffer of a child, which cannot know of it."""
+
+    inner: Inner = submodule(Inner)
+
+    def __post_init__(self) -> None:
+        self.inner.steps.mul_(2)
+
+    def forward(self) -> Tensor:
+        out: Tensor = self.inner()
+        return out
+
+
+def test_what_a_parent_writes_into_it_is_not_lost_in_silence() -> None:
+    assert Parent(dtype=torch.float64).inner.steps.tolist() == [0, 2, 4, 6]
+    for model in (Parent().to_empty(device="cpu"), emptied(Parent)):
+        with pytest.raises(RuntimeError, match=r"Inner\.steps was never written.*__post_init__ of a module around it"):
+            model()
+        model.get_buffer("inner.steps").fill_(3)
+        assert model().tolist() == [3] * 4
+
+
+class Noise(Module):
+    noise: Tensor = buffer(4, persistent=False, initializer=nn.init.normal_)
+    steps: Tensor = buffer(4, persistent=False, value=lambda it: torch.arange(4).float())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.steps
+
+
+@pytest.mark.parametrize(("cls", "name"), [(Unknown, "mask"), (Noise, "noise")])
+def test_memory_that_nothing_can_fill_warns_where_the_module_is_used(cls: type[Module], name: str) -> None:
+    model: nn.Module = on_meta(cls)
+    allocated(model)
+    with pytest.warns(UserWarning) as warned:
+        model(torch.ones(4))
+    assert f"{cls.__name__}.{name} was on meta, and has memory now" in str(warned[0].message)
+    assert all(each.filename == __file__ for each in warned)
+    assert cls is Unknown or model.get_buffer("steps").tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_a_trainer_that_writes_it_is_left_alone() -> None:

@@ -318,6 +318,12 @@ def test_functional_call_replaces_both_names() -> None:
     assert not torch.func.functional_call(ours, changed, (tokens(),)).any()
 
 
+def test_functional_call_may_lend_one_of_two_names() -> None:
+    ours = Tower(7, 4)
+    lent: dict[str, Tensor] = {"head": nn.Parameter(torch.zeros(7, 4))}
+    assert not torch.func.functional_call(ours, lent, (tokens(),), tie_weights=False).any() and is_tied(ours)
+
+
 def test_a_child_of_another_shape_is_an_error_of_the_constructor() -> None:
     class Wrong(Module):
         dim: int
