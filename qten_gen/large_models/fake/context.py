@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 import torch
@@ -11,6 +10,7 @@ from torch._subclasses.fake_tensor import is_fake as _is_fake
 from torch.overrides import TorchFunctionMode
 
 from ...runtime.qten_style.devices import THREAD
+from .arguments import Args, Function, Options, Types
 from .fake_tensor import FOR_REAL_TENSORS, with_named_device
 from .mode import FakeMode
 
@@ -66,13 +66,7 @@ class fake_mode:
 class _Functions(TorchFunctionMode):
     """Answers functions of torch that get no fake tensor, which would answer itself."""
 
-    def __torch_function__(
-        self,
-        func: Callable[..., object],
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_function__(self, func: Function, types: Types, args: Args = (), kwargs: Options = None) -> object:
         answer = FOR_REAL_TENSORS.get(func)
         if answer is not None and not _is_fake(args[0]):
             return answer(func, *args, **(kwargs or {}))

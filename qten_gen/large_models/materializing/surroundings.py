@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
+
+from ..fake.arguments import Args, Function, Options, Types
 
 
 @contextmanager
@@ -70,13 +72,7 @@ class Watch(TorchFunctionMode):
         """The method that runs, for errors."""
         self._guarded, self._attempt = guarded, attempt
 
-    def __torch_function__(
-        self,
-        func: Callable[..., object],
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_function__(self, func: Function, types: Types, args: Args = (), kwargs: Options = None) -> object:
         kwargs = kwargs or {}
         generator = kwargs.get("generator")
         if isinstance(generator, torch.Generator) and generator is not torch.default_generator:
