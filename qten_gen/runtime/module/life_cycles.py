@@ -24,7 +24,6 @@ from io import BytesIO
 from traceback import walk_stack
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, TypeGuard
-from zlib import crc32
 
 import torch
 from torch import Tensor, nn
@@ -37,6 +36,7 @@ from torch.utils._pytree import tree_leaves
 from .marks import Mark, mark, unfilled, version_of
 from .module_base import ModuleBase, RegisteredProperty, is_asked_by_torch
 from .module_base import buffer as buffer_property
+from .seeds import seeded
 
 _METHODS = ("reset_parameters", "_reset_parameters", "__post_init__")
 _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isinstance(each, CodeType)), None)
@@ -75,7 +75,7 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
         return False
     left = []
     with torch.no_grad():
-        for name, value in _values(module, names)[0].items():
+        for name, value in _values(module, names).items():
             held = module._buffers[name]
             if value is None:
                 left.append(name)
@@ -89,7 +89,7 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
             else:
                 held.copy_(value)
         if not any(_is_meta(module._buffers.get(name)) for name in module._non_persistent_buffers_set):
-            _unwatch(module)
+            unwatch(module)
         for name in left:  # the first call raises where nothing writes it until then
             if type(module._buffers[name]) is Tensor and not module._buffers[name].is_meta:
                 mark(module._buffers[name])
@@ -98,17 +98,12 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
 
 
 @torch.inference_mode(False)
-def _values(module: ModuleBase, names: list[str], seed: str = "") -> tuple[dict[str, Tensor | None], bool]:
-    """The values of unsaved buffers, on the CPU, and True if random numbers were drawn.
-
-    None stands for one that nothing makes without reading saved tensors.
-    """
+def _values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str, Tensor | None]:
+    """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors."""
     # A class that a parametrization or `fully_shard` derives has another name.
     cls = next(each for each in type(module).__mro__ if "_declared_as" in vars(each))
-    state = torch.get_rng_state()
-    seeded = torch.default_generator.manual_seed(crc32(f"{cls.__qualname__}{seed}".encode())).get_state()
     try:
-        with _OnCpu("cpu"), _NothingElseIsWritten():
+        with seeded(seed, cls.__qualname__), _OnCpu("cpu"), _NothingElseIsWritten():
             twin = _stand_in(module, {})
             marks = {name: mark(_empty(module._buffers[name])) for name in names}
             twin._buffers.update({name: each.tensor for name, each in marks.items()})
@@ -116,24 +111,16 @@ def _values(module: ModuleBase, names: list[str], seed: str = "") -> tuple[dict[
                 if hasattr(cls, method):
                     getattr(twin, method)()
     except Exception:  # it reads a saved tensor, or writes to another's: what it has made may be half
-        return dict.fromkeys(names), False
-    finally:
-        is_random = not torch.equal(torch.get_rng_state(), seeded)
-        torch.set_rng_state(state)
+        return dict.fromkeys(names)
     foreign = vars(module).get(FOREIGN, ())
-    found = {name: None if name in foreign else _made(twin._buffers.get(name), each) for name, each in marks.items()}
-    return found, is_random
+    return {name: None if name in foreign else _made(twin._buffers.get(name), each) for name, each in marks.items()}
 
 
-def _fixed_values(module: ModuleBase, names: list[str]) -> dict[str, Tensor | None]:
-    """The values of unsaved buffers as of `_values`; None for random ones too."""
-    values, is_random = _values(module, names)
-    others = _values(module, names, "another")[0] if is_random else values
-
-    def is_fixed(value: Tensor | None, other: Tensor | None) -> bool:
-        return value is not None and other is not None and value.shape == other.shape and _is_close(value, other)
-
-    return {name: each if is_fixed(each, others[name]) else None for name, each in values.items()}
+def _fixed_values(module: ModuleBase, names: list[str]) -> dict[str, Tensor]:
+    """The values of unsaved buffers that can be made and are not random: the same with another seed."""
+    values, others = _values(module, names), _values(module, names, seed=1)
+    pairs = [(name, each, others[name]) for name, each in values.items()]
+    return {name: one for name, one, other in pairs if one is not None and other is not None and _is_close(one, other)}
 
 
 def _empty(tensor: Tensor) -> Tensor:
@@ -298,7 +285,8 @@ def watch(module: nn.Module) -> None:
         module.register_forward_pre_hook(_check_buffers)
 
 
-def _unwatch(module: nn.Module) -> None:
+def unwatch(module: nn.Module) -> None:
+    """Look at the unsaved buffers of a module no more: they have their values."""
     vars(module).pop(_WATCHED, None)
     for key in [key for key, hook in module._forward_pre_hooks.items() if hook is _check_buffers]:
         del module._forward_pre_hooks[key]
@@ -312,7 +300,7 @@ def _check_buffers(module: ModuleBase, args: tuple[object, ...]) -> None:
     """
     if is_dynamo_compiling() or not _make_unwritten(module, args):
         return
-    _unwatch(module)
+    unwatch(module)
     for child in module.modules():  # which may never be called themselves
         vars(child).pop(_WATCHED, None)
     for name, buffer in module._buffers.items():
@@ -345,7 +333,7 @@ def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
     names, seen = module._non_persistent_buffers_set, vars(module).get(_WATCHED, {})
     if seen == {name: id(module._buffers.get(name)) for name in names}:
         return True
-    _unwatch(module)
+    unwatch(module)
     for child in module.children():  # whose buffers a value may read
         for each in child.modules():
             if _WATCHED in vars(each) and isinstance(each, ModuleBase):
@@ -358,7 +346,7 @@ def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
     unwritten = [n for n, each in plain.items() if each.numel() and not (each.is_meta or each._version or lent)]
     values = _fixed_values(module, unwritten) if unwritten else {}
     for name in unwritten:
-        buffer, value = module._buffers[name], values[name]
+        buffer, value = module._buffers[name], values.get(name)
         if value is None and seen.get(name) == _ON_META and not unfilled(buffer, 0):
             warnings.warn(
                 f"{type(module).__name__}.{name} was on meta, and has memory now that nobody has written in place:"
@@ -392,7 +380,7 @@ def _depth_of_user() -> int:
 
 def _is_close(found: Tensor, value: Tensor) -> bool:
     """Return whether two tensors are equal but for the rounding of another device."""
-    if not (value.is_floating_point() or value.is_complex()):
+    if found.shape != value.shape or not (value.is_floating_point() or value.is_complex()):
         return torch.equal(found, value)
     if value.dtype.itemsize == 1:  # torch compares no float8
         found, value = found.float(), value.float()
