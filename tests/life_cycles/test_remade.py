@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from qten_gen import Module, buffer, fake_mode, param, submodule
 
-from .models import spoiled_memory
+from .models import PlainRotary, spoiled_memory
 
 
 class OfMethod(Module):
@@ -264,15 +264,9 @@ class OfUnknown(Module):
     forward = OfSaved.forward
 
 
-class PlainUnknown(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("mask", torch.ones(4), persistent=False)
-
-
 class OfPlain(Module):
-    child: nn.Module = submodule(PlainUnknown)
-    mask: Tensor = buffer(4, persistent=False, value=lambda it: it.child.get_buffer("mask") * 2)
+    child: PlainRotary = submodule(PlainRotary, 8)
+    mask: Tensor = buffer(4, persistent=False, value=lambda it: it.child.inv_freq * 2)
     forward = OfSaved.forward
 
 
