@@ -314,9 +314,7 @@ def value_of(tensor: Tensor) -> Tensor:
 
 
 def materialize_module(
-    module: nn.Module,
-    buffers_only: bool = False,
-    check_fn: Callable[[nn.Module], bool] | None = None,
+    module: nn.Module, buffers_only: bool = False, check_fn: Callable[[nn.Module], bool] | None = None
 ) -> None:
     """Give a module that deferred_init made its values, in place.
 

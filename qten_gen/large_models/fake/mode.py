@@ -157,14 +157,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         told(device)  # refuses an index beyond the devices that are emulated
         return {**kwargs, "device": device}
 
-    def computed(
-        self,
-        func: OpOverload,
-        types: Types,
-        args: Args,
-        kwargs: Keywords,
-        fakes: list[FakeTensor],
-    ) -> object:
+    def computed(self, func: OpOverload, types: Types, args: Args, kwargs: Keywords, fakes: list[FakeTensor]) -> object:
         """The results by torch's rules, with our class and our errors. `fakes` are the fake tensors among the arguments."""
         before, self.thread.arguments = self.thread.arguments, fakes
         try:

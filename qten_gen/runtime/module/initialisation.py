@@ -268,16 +268,19 @@ def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: t
 
     Earlier tensors were made in their place, and may have a dtype of their own: `param(..., dtype=torch.float32)`.
     """
-    below = [child for child in module.modules() if child is not module and child._non_persistent_buffers_set]
-    before = [_versions(child) for child in below]
-    if device is None and dtype is None:
-        yield
-        _note_foreign_writes(below, before)
-        return
+    unsaved = [
+        (each, name) for each in module.modules() if each is not module for name in each._non_persistent_buffers_set
+    ]
+    before = [(each._buffers.get(name), _version(each, name)) for each, name in unsaved]
+    is_placed = device is not None or dtype is not None
     # The tensors themselves, and not their ids alone: the memory of one that the block lets go may be that of a new one.
-    earlier = {id(tensor): tensor for tensor in chain(module.parameters(), module.buffers())}
+    earlier = {id(tensor): tensor for tensor in chain(module.parameters(), module.buffers())} if is_placed else {}
     yield
-    _note_foreign_writes(below, before)
+    for (each, name), (held, version) in zip(unsaved, before, strict=True):
+        if each._buffers.get(name) is not held or _version(each, name) != version:
+            vars(each).setdefault(FOREIGN, set()).add(name)  # its module cannot make that again
+    if not is_placed:
+        return
 
     def place(tensor: Tensor) -> Tensor:
         if id(tensor) in earlier:
@@ -293,18 +296,9 @@ def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: t
             other._parameters[alias] = holder._parameters[name]
 
 
-def _versions(module: nn.Module) -> dict[str, tuple[Tensor | None, int]]:
-    """The unsaved buffers of a module, and how often each was written."""
-    found = {name: module._buffers.get(name) for name in module._non_persistent_buffers_set}
-    return {name: (each, 0 if each is None else version_of(each)) for name, each in found.items()}
-
-
-def _note_foreign_writes(modules: list[nn.Module], before: list[dict[str, tuple[Tensor | None, int]]]) -> None:
-    """Note the unsaved buffers that the `__post_init__` of a module around theirs has written: these cannot make them again."""
-    for module, versions in zip(modules, before, strict=True):
-        for name, (held, version) in _versions(module).items():
-            if name in versions and (held is not versions[name][0] or version != versions[name][1]):
-                vars(module).setdefault(FOREIGN, set()).add(name)
+def _version(module: nn.Module, name: str) -> int:
+    held = module._buffers.get(name)
+    return 0 if held is None else version_of(held)
 
 
 def _shared(module: nn.Module) -> list[list[_Place]]:
