@@ -119,6 +119,7 @@ class Kinds(Module):
     counts: Tensor = buffer(3, persistent=False, value=lambda it: torch.tensor([165, 0, 2], dtype=torch.int32))
     phases: Tensor = buffer(2, persistent=False, value=lambda it: torch.tensor([1 + 2j, 3]))
     step: Tensor = buffer(persistent=False, value=lambda it: torch.tensor(7))
+    eights: Tensor = buffer(2, persistent=False, dtype=torch.float8_e4m3fn, initializer=nn.init.ones_)
 
     def forward(self) -> Tensor:
         return self.step
@@ -129,7 +130,8 @@ def test_every_kind_of_value_is_made(inference: bool) -> None:
     with torch.inference_mode(inference):
         model = emptied(Kinds)
     model()
-    assert all(map(torch.equal, model.buffers(), Kinds().buffers()))
+    for one, other in zip(model.buffers(), Kinds().buffers(), strict=True):
+        assert torch.equal(one.to(torch.complex64), other.to(torch.complex64))
 
 
 def test_a_cast_module_gets_the_values_that_it_had() -> None:
@@ -138,13 +140,18 @@ def test_a_cast_module_gets_the_values_that_it_had() -> None:
     assert all(map(torch.equal, model.to_empty(device="cpu").buffers(), OfChild().half().buffers()))
 
 
-def test_random_values_are_the_same_whatever_was_drawn_before() -> None:
-    class Noisy(Module):
-        noise: Tensor = buffer(4, persistent=False, initializer=nn.init.normal_)
+class Noise(Module):
+    noise: Tensor = buffer(4, persistent=False, initializer=nn.init.normal_)
+    steps: Tensor = buffer(4, persistent=False, value=lambda it: torch.arange(4).float())
 
-    first = emptied(Noisy).get_buffer("noise")
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.steps
+
+
+def test_random_values_are_the_same_whatever_was_drawn_before() -> None:
+    first = emptied(Noise).get_buffer("noise")
     torch.rand(3)
-    assert torch.equal(first, emptied(Noisy).get_buffer("noise"))
+    assert torch.equal(first, emptied(Noise).get_buffer("noise"))
 
 
 def test_fake_tensors_have_no_values_to_make() -> None:
@@ -223,15 +230,6 @@ def test_a_value_may_take_its_place_from_a_saved_tensor(made: Callable[..., Tens
         mask: Tensor = buffer(4, persistent=False, value=made)
 
     assert emptied(Placed).get_buffer("mask").tolist() == [0.0, 1.0, 2.0, 3.0]
-
-
-def test_float8_is_made() -> None:
-    class Scaled(Module):
-        scale: Tensor = buffer(
-            2, persistent=False, dtype=torch.float8_e4m3fn, value=lambda it: torch.ones(2).to(torch.float8_e4m3fn)
-        )
-
-    assert emptied(Scaled).get_buffer("scale").float().tolist() == [1, 1]
 
 
 class Unknown(Module):
@@ -352,14 +350,6 @@ def test_what_a_parent_writes_into_it_is_not_lost_in_silence() -> None:
             model()
         model.get_buffer("inner.steps").fill_(3)
         assert model().tolist() == [3] * 4
-
-
-class Noise(Module):
-    noise: Tensor = buffer(4, persistent=False, initializer=nn.init.normal_)
-    steps: Tensor = buffer(4, persistent=False, value=lambda it: torch.arange(4).float())
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x * self.steps
 
 
 @pytest.mark.parametrize(("cls", "name"), [(Unknown, "mask"), (Noise, "noise")])

@@ -292,27 +292,20 @@ def test_functional_call_replaces_both_names_or_lends_one() -> None:
             assert not torch.func.functional_call(ours, lent, (tokens(),), tie_weights=both).any() and is_tied(ours)
 
 
-def test_a_child_of_another_shape_is_an_error_of_the_constructor() -> None:
-    class Wrong(Module):
+def test_a_child_without_such_a_parameter_is_an_error_of_the_constructor() -> None:
+    class Wide(Module):
         dim: int
         embed: nn.Embedding = submodule(nn.Embedding, "dim", "2*dim")
         head: nn.Parameter = param("dim", "dim", tie="embed.weight")
 
-    with pytest.raises(ValueError, match=r"Wrong: embed.weight has shape \(2, 4\), and is tied to \(2, 2\)"):
-        Wrong(2)
-
-
-def test_a_child_of_a_plain_class_without_the_parameter_is_an_error_of_the_constructor() -> None:
-    class Norm(nn.LayerNorm):
-        pass
-
-    class Wrong(Module):
-        dim: int
-        norm: Norm = submodule(Norm, "dim")
+    class Misspelt(Module):
+        norm: Adapter = submodule(Adapter, submodule(nn.Identity))
         head: nn.Parameter = param(tie="norm.wieght")
 
+    with pytest.raises(ValueError, match=r"Wide: embed.weight has shape \(2, 4\), and is tied to \(2, 2\)"):
+        Wide(2)
     with pytest.raises(AttributeError, match="wieght"):
-        Wrong(2)
+        Misspelt()
 
 
 class Switched(Module):
