@@ -280,7 +280,7 @@ def _place(path: str, roots: Mapping[str, str], graph: SourceGraph) -> str:
     is_relevant = path in graph.relevant
     found = f"{'*' * is_relevant}{roots[origin.root]} {'package' * origin.is_package}"
     if is_relevant:
-        if graph.scans[path].registers and path not in graph.imported:
+        if graph.scans[path].calls and path not in graph.imported:
             found += " not imported"
         if path in graph.mismatches:
             found += f" {graph.mismatches[path]}"
