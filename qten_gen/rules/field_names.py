@@ -28,7 +28,7 @@ from ..model import (
 )
 from ..model.field_kinds import is_kw_only
 from .dynamic_declarations import is_dynamic
-from .rule_input import Problem, RuleContext
+from .rule_input import Problem, RuleContext, at
 
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""
@@ -347,11 +347,8 @@ def invalid_alias(context: RuleContext) -> Iterator[Problem]:
             continue
         if is_text and is_dynamic(given.value):
             continue  # see `dynamic_declaration`
-        problem = (
-            _OF_DATACLASSES if source.specifier.of_dataclasses else _alias_problem(source.name, given.value, context)
-        )
-        if problem is not None:
-            yield Problem(problem[0], given.place, problem[1])
+        is_ours = not source.specifier.of_dataclasses
+        yield from at(given.place, _alias_problem(source.name, given.value, context) if is_ours else _OF_DATACLASSES)
     if isinstance(context.declaration, ModuleDecl) and not context.constructs_itself:
         yield from _taken_by_alias(context.declaration, context)
 

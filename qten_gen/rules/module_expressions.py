@@ -96,11 +96,22 @@ def _arithmetic(node: ast.UnaryOp | ast.BinOp, operands: list[Types]) -> Types:
 
 def of_annotation(type: TypeExpr) -> Types:
     """The types that an annotation allows."""
-    return frozenset(_known(member) for member in members_of(type))
+    open = ("", "typing.Any", "typing.Literal", "builtins.object")
+    return frozenset(UNKNOWN if member.name in open else member for member in members_of(type))
 
 
-def _known(type: TypeExpr) -> TypeExpr:
-    return UNKNOWN if type.name in ("", "typing.Any", "typing.Literal", "builtins.object") else type
+_PLAIN = frozenset(
+    {"None", *(f"builtins.{cls.__name__}" for cls in (bool, int, float, complex, str, bytes, tuple, list, dict, set))}
+)
+"""Types whose values no other one has."""
+
+
+def fits(type: TypeExpr, annotated: Types) -> bool:
+    """True if a value of a type may be one of an annotation: an integer is a float, and what is not known may be anything."""
+    allowed = names_in(annotated)
+    if UNKNOWN in (type, *annotated) or type.name in allowed or not {type.name, *allowed} <= _PLAIN:
+        return True
+    return type.name in _NUMBERS and not allowed.isdisjoint(_NUMBERS[_NUMBERS.index(type.name) :])
 
 
 def names_in(types: Iterable[TypeExpr]) -> frozenset[str]:
