@@ -187,7 +187,8 @@ def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] 
         message = f"the default of {field.name} is an ellipsis, which its type {field.type.text} does not allow"
         return message, "remove the default: a field without one is required"
     present = [member for member in members_of(field.type) if member.name != "None"]
-    if _is_lambda(value) and not any(_may_be_function(member) for member in present):
+    is_lambda = value.text.startswith(("lambda:", "lambda ", "<function "))
+    if is_lambda and all(member.name in _BUILTINS or member.name == "torch.Tensor" for member in present):
         message = f"the default of {field.name} is a function, but its type is {field.type.text}"
         return message, f"write field(default_factory={value.text if value.text.startswith('lambda') else '...'})"
     if value.name and any(member.name == value.name for member in present):
@@ -217,15 +218,6 @@ _SHOWN = 60
 
 _ANY_OBJECT = {"builtins.object", "typing.Any", "types.EllipsisType"}
 """Types that an ellipsis is of."""
-
-
-def _is_lambda(value: Value) -> bool:
-    return value.text.startswith(("lambda:", "lambda ", "<function "))
-
-
-def _may_be_function(type: TypeExpr) -> bool:
-    """True if a function may be a value of a type, as of any but tensors and plain builtin ones."""
-    return type.name not in _BUILTINS and type.name != "torch.Tensor"
 
 
 def _converts(declaration: Declaration) -> bool:

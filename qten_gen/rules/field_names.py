@@ -367,7 +367,8 @@ def _alias_problem(name: str, given: object, context: RuleContext) -> tuple[str,
             f"no constructor is generated for {declaration.name}, so the alias of {name} has no effect",
             "remove alias",
         )
-    if not isinstance(alias, str) or alias == name or not _is_public_name(alias) or alias in _OF_EVERY_CONSTRUCTOR:
+    is_name = isinstance(alias, str) and alias.isidentifier() and not keyword.iskeyword(alias) and alias[0] != "_"
+    if not is_name or alias != normalize("NFKC", str(alias)) or alias in (name, *_OF_EVERY_CONSTRUCTOR):
         shown = given.text if isinstance(given, Value) else given
         return f"{shown} cannot be the alias of {name}", 'write another public name, such as alias="norm"'
     for other in declaration.fields:
@@ -375,12 +376,6 @@ def _alias_problem(name: str, given: object, context: RuleContext) -> tuple[str,
             what = "is an argument" if alias == other.name else f"is the alias of {other.name}"
             return f"{alias} {what} too, so it cannot be the alias of {name}", "choose another alias"
     return None
-
-
-def _is_public_name(alias: str) -> bool:
-    """True if an argument can have a name, which Python reads as it is written."""
-    is_name = alias.isidentifier() and not keyword.iskeyword(alias) and alias == normalize("NFKC", alias)
-    return is_name and not alias.startswith("_")
 
 
 def _taken_by_alias(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:

@@ -63,7 +63,11 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
         fix = None
         if is_overloaded and owner.module == file.source.module:
             fix = Fix(f"\n    @overload\n    {missing}", forward[-1].place, is_behind=True, is_sure=False)
-        name = owner.name if owner.qualified == handler.owner else f"{owner.name}, a base of {_last(handler.owner)},"
+        name = (
+            owner.name
+            if owner.qualified == handler.owner
+            else f"{owner.name}, a base of {handler.owner.rpartition('.')[2]},"
+        )
         message = (
             f"the forward of {name} does not take {handler.type.text}, so type checkers refuse the call of this handler"
         )
@@ -121,15 +125,11 @@ def _meaning(name: str, module: str, file: FileDecl) -> str:
 
 def _covers(taken: Sequence[str], type: str, project: Project) -> bool:
     """True if one of the types that are taken is a handler's, a base of it, or none that the text tells."""
-    known = [_is_known(name, project) for name in (*taken, type)]
-    return not all(known) or not {"builtins.object", *_lineage(type, project)}.isdisjoint(taken)
-
-
-def _is_known(name: str, project: Project) -> bool:
-    is_class = (
-        name in project.declarations or name in project.classes or hasattr(builtins, name.removeprefix("builtins."))
-    )
-    return name in ("None", "torch.Tensor") or is_class
+    for name in (*taken, type):
+        is_known = name in ("None", "torch.Tensor") or hasattr(builtins, name.removeprefix("builtins."))
+        if not is_known and name not in project.declarations and name not in project.classes:
+            return True
+    return not {"builtins.object", *_lineage(type, project)}.isdisjoint(taken)
 
 
 def _lineage(name: str, project: Project) -> Iterator[str]:
@@ -163,10 +163,6 @@ def _positional(parameters: str) -> tuple[ast.arguments, list[ast.arg]]:
     tree = ast.parse(f"def f({parameters}): ...").body[0]
     assert isinstance(tree, ast.FunctionDef)
     return tree.args, [*tree.args.posonlyargs, *tree.args.args]
-
-
-def _last(qualified: str) -> str:
-    return qualified.rpartition(".")[2]
 
 
 def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:

@@ -146,8 +146,8 @@ class RuleContext:
     def calls(self) -> Iterator[SpecifierCall]:
         """The specifiers in the class, and those among their arguments."""
         methods = () if self.is_running else self.source.methods
-        waiting = [each.specifier for each in (*self.source.fields, *methods)]
-        for call in (*waiting, *self.source.checks):
+        found = [*(field.specifier for field in self.source.fields), *(method.specifier for method in methods)]
+        for call in (*found, *self.source.checks):
             if call is not None:
                 yield call
                 yield from (each.value for each in call.nested if isinstance(each.value, SpecifierCall))
