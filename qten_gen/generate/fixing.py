@@ -54,18 +54,13 @@ def fixed(fixes: Iterable[Fix], data: bytes) -> bytes:
     encoding, text = encoding_of(data), decode(data, "")
     if not isinstance(text, str) or not isinstance(encoding, str):
         raise CannotRewrite("it cannot be decoded")
-    new = rewritten(text, lambda module: _mended(module, fixes))
+    new = rewritten(text, lambda module: MetadataWrapper(module, unsafe_skip_copy=True).visit(_Mending(fixes)))
     if not isinstance(parse(new, ""), ast.Module):
         raise CannotRewrite("it would not be Python any more")
     try:
         return new.encode(encoding)
     except UnicodeEncodeError as error:
         raise CannotRewrite(f"{encoding} cannot hold the new text") from error
-
-
-def _mended(module: cst.Module, fixes: Iterable[Fix]) -> cst.Module:
-    """The tree of a file with fixes."""
-    return MetadataWrapper(module, unsafe_skip_copy=True).visit(_Mending(fixes))  # nobody else has the tree
 
 
 class _Mending(cst.CSTTransformer):
