@@ -262,10 +262,8 @@ class RegistrationSource:
 class ReplaceSource:
     """A call that copies an object with other values in some fields: `batch.point.replace(weight=None)`."""
 
-    cls: str
-    """The qualified name of the class of `batch`."""
-    path: tuple[str, ...]
-    """The fields that lead to the object: `("point",)`."""
+    owner: tuple[str, ...]
+    """The qualified name of the class of `batch`, and the fields that lead to the object: `("shop.model.Batch", "point")`."""
     given: tuple[tuple[str, Value], ...]
     """The keywords and their values."""
 

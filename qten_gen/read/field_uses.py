@@ -18,19 +18,14 @@ _LOCAL = "<locals>."
 """Stands before the names of classes that are defined in functions."""
 
 
-class KnownObject(NamedTuple):
-    """An object: of a class, or in a field of one."""
-
-    cls: str
-    """The class as the file writes it: `Batch`, `model.Batch`."""
-    path: tuple[str, ...] = ()
-    """The fields that lead to the object, from an object of the class."""
+Object = tuple[str, ...]
+"""An object: its class as the file writes it, `Batch` or `model.Batch`, and the fields that lead to it from one of the class."""
 
 
 class FieldUse(NamedTuple):
     """The name of a field where something is done with it. It may be another attribute, keyword or string."""
 
-    owner: KnownObject
+    owner: Object
     name: str
     node: ast.expr | ast.pattern | ast.keyword
     """What has the name: the attribute, the keyword, the string, or the pattern behind the name."""
@@ -39,7 +34,7 @@ class FieldUse(NamedTuple):
     """The call of `replace` that the keyword belongs to."""
 
 
-_Known = Mapping[str, KnownObject | None]
+_Known = Mapping[str, Object | None]
 """The objects by the names of variables; None for a variable whose class is not known."""
 _NOTHING: _Known = {}
 
@@ -51,7 +46,7 @@ def replacements(tree: ast.Module, scope: Scope) -> Iterator[ReplaceSource]:
         place = _path_to(call, tree) or NO_PATH
         named = keywords(call.keywords, place / "keywords")
         given = tuple((each.keyword, value(each.value, each.place, scope)) for each in named if each.keyword)
-        yield ReplaceSource(scope.resolve(owner.cls), owner.path, given)
+        yield ReplaceSource((scope.resolve(owner[0]), *owner[1:]), given)
 
 
 def _path_to(node: ast.expr, tree: ast.AST, place: NodePath = NO_PATH) -> NodePath | None:
@@ -74,7 +69,7 @@ def field_uses(tree: ast.Module) -> Iterator[FieldUse]:
 
 
 def _in_scope(
-    body: Iterable[ast.AST], around: _Known, within: str = "", first: _Known = _NOTHING, own: KnownObject | None = None
+    body: Iterable[ast.AST], around: _Known, within: str = "", first: _Known = _NOTHING, own: Object | None = None
 ) -> Iterator[FieldUse]:
     """The uses in the body of a module, of a function with the parameters `first`, or of the class that `own` is."""
     nodes = list(_outside_functions(body))
@@ -84,7 +79,7 @@ def _in_scope(
         yield from _of_node(node, known)
         if isinstance(node, ast.ClassDef):
             name = f"{within}{node.name}"
-            yield from _in_scope(node.body, inner, f"{name}.", own=KnownObject(name))
+            yield from _in_scope(node.body, inner, f"{name}.", own=(name,))
         elif isinstance(node, Function | ast.Lambda):
             inside = [node.body] if isinstance(node, ast.Lambda) else node.body
             yield from _in_scope(inside, inner, _LOCAL, _parameters(node, own))
@@ -104,8 +99,8 @@ def _outside_functions(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _parameters(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, own: KnownObject | None
-) -> dict[str, KnownObject | None]:
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, own: Object | None
+) -> dict[str, Object | None]:
     """The parameters of a function; the first one of a method in the class `own` is an object of that class."""
     given = node.args
     positional = [*given.posonlyargs, *given.args]
@@ -117,9 +112,7 @@ def _parameters(
     return found
 
 
-def _variables(
-    nodes: Iterable[ast.AST], around: _Known, first: _Known, *, is_local: bool
-) -> dict[str, KnownObject | None]:
+def _variables(nodes: Iterable[ast.AST], around: _Known, first: _Known, *, is_local: bool) -> dict[str, Object | None]:
     """The variables of a scope. One whose class is annotated has it; of any other, all bindings have to agree."""
     found = dict(first)
     annotated = {name for name, each in first.items() if each is not None}
@@ -178,18 +171,18 @@ def _of_node(node: ast.AST, known: _Known) -> Iterator[FieldUse]:
             yield from _of_keywords(node, owner)
 
 
-def _of_keywords(call: ast.Call, owner: KnownObject, replacing: ast.Call | None = None) -> Iterator[FieldUse]:
+def _of_keywords(call: ast.Call, owner: Object, replacing: ast.Call | None = None) -> Iterator[FieldUse]:
     return (FieldUse(owner, each.arg, each, "keyword", replacing) for each in call.keywords if each.arg)
 
 
-def _of_key(key: ast.expr, owner: KnownObject) -> Iterator[FieldUse]:
+def _of_key(key: ast.expr, owner: Object) -> Iterator[FieldUse]:
     """The fields that a key names: a string, or a tuple of strings that leads into nested objects."""
     for each in key.elts if isinstance(key, ast.Tuple) else [key]:
         name = string_value(each)
         if name is None:
             return
         yield FieldUse(owner, name, each, "key")
-        owner = owner._replace(path=(*owner.path, name))
+        owner = (*owner, name)
 
 
 def _method(node: ast.Call) -> tuple[ast.expr, str, list[ast.expr]] | None:
@@ -202,14 +195,14 @@ def _method(node: ast.Call) -> tuple[ast.expr, str, list[ast.expr]] | None:
     return None
 
 
-def _object(node: ast.expr, known: _Known) -> KnownObject | None:
+def _object(node: ast.expr, known: _Known) -> Object | None:
     """The object that an expression gives, if the text says its class."""
     match node:
         case ast.Name(id=name):
             return known.get(name)
         case ast.Attribute(value=inner, attr=name):
             owner = _object(inner, known)
-            return None if owner is None else owner._replace(path=(*owner.path, name))
+            return None if owner is None else (*owner, name)
         case ast.Call() if (called := _method(node)) and called[1] in _ALIKE:
             return _object(called[0], known)
         case ast.Subscript(value=inner, slice=index) if string_value(index) is None:
@@ -219,13 +212,13 @@ def _object(node: ast.expr, known: _Known) -> KnownObject | None:
     return None
 
 
-def _class(node: ast.expr, known: _Known) -> KnownObject | None:
+def _class(node: ast.expr, known: _Known) -> Object | None:
     """An object of the class that an expression names; None if it is no name, or that of a variable."""
     name = dotted(node)
-    return None if name is None or name.partition(".")[0] in known else KnownObject(name)
+    return None if name is None or name.partition(".")[0] in known else (name,)
 
 
-def _annotated(node: ast.expr | None) -> KnownObject | None:
+def _annotated(node: ast.expr | None) -> Object | None:
     """The object that an annotation describes: of one class, or None."""
     match node:
         case ast.Constant(value=str(text)):
@@ -239,4 +232,4 @@ def _annotated(node: ast.expr | None) -> KnownObject | None:
             name = (dotted(generic) or "").rpartition(".")[2]
             return _annotated(inner if name in ("Optional", "Final") else generic)
     cls = None if node is None else dotted(node)
-    return None if cls is None else KnownObject(cls)
+    return None if cls is None else (cls,)

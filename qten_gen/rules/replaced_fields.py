@@ -41,7 +41,7 @@ def invalid_replacement(file: FileDecl, project: Project) -> Iterator[Problem]:
     +    return batch.replace(mask=None)
     """
     for call in file.source.replacements:
-        declaration = declared_at(call.cls, call.path, project)
+        declaration = declared_at(call.owner, project)
         if not isinstance(declaration, TensorClassDecl) or not _is_ours(declaration, project):
             continue
         fields = {field.name: field for field in declaration.fields}
@@ -58,10 +58,10 @@ def invalid_replacement(file: FileDecl, project: Project) -> Iterator[Problem]:
                 yield Problem(message, value.place, "write a value of the annotated type, or change the annotation")
 
 
-def declared_at(cls: str, path: Sequence[str], project: Project) -> Declaration | None:
-    """The declaration of an object that fields lead to from an object of a class; None if it is not known."""
-    found = project.declarations.get(cls)
-    for name in path:
+def declared_at(owner: Sequence[str], project: Project) -> Declaration | None:
+    """The declaration of an object that fields lead to from an object of a class, which stands first; None if it is not known."""
+    found = project.declarations.get(owner[0])
+    for name in owner[1:]:
         field = next((each for each in (found.fields if found is not None else ()) if each.name == name), None)
         present = [member.name for member in members_of(field.type) if member.name != "None"] if field else []
         found = project.declarations.get(present[0]) if len(present) == 1 else None

@@ -39,10 +39,9 @@ def mentions(file: FileDecl, text: str) -> Iterator[Mention]:
     """The names in a file that is valid Python."""
     project, module, tree, lines = Project.of(file), file.source.module, tree_of(text), lines_of(text)
     for use in field_uses(tree):
-        name = use.owner.cls
-        meant = file.meanings.get(f"{module}:{name}", f"{module}.{name}")
+        cls, *path = use.owner
         place = _place(use, lines)
-        found = declared_at(meant, use.owner.path, project)
+        found = declared_at([file.meanings.get(f"{module}:{cls}", f"{module}.{cls}"), *path], project)
         if place is not None and found is not None and any(field.name == use.name for field in found.fields):
             yield Mention(found, use.name, *place, _origin(found, use.name, project))
     for declaration in file.declarations:

@@ -234,9 +234,8 @@ class Session:
         if path is None or data is None:
             return []
         seen, found = self._found.get(path, (b"", ()))
-        offered = actions(
-            found if seen == data else (), data, uri, self._versions[path], self._lines(data), params["range"]
-        )
+        found = found if seen == data else ()
+        offered = actions(found, uri, self._versions[path], self._lines(data), params["range"])
         only = params["context"].get("only")  # a kind includes those below it
         return [
             item for item in offered if only is None or any(f"{item['kind']}.".startswith(f"{kind}.") for kind in only)
