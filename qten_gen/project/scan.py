@@ -68,7 +68,9 @@ class _Import(NamedTuple):
 
 def scan(data: bytes, origin: Origin) -> Scan:
     """Scan the bytes of a file."""
-    code = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+    # Python does not read UTF-16, but a declaration saved as UTF-16 must be found to be reported.
+    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    code = data.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
     # Comments first: a backslash at the end of one continues no line.
     code = re.sub(_COMMENT, "", code).replace("\\\n", "  ")
     found = [*_from_imports(code, origin), *_plain_imports(code)]
@@ -94,11 +96,6 @@ def _lacks_import(code: str, bound: Collection[str]) -> bool:
         return False
     missing = {*re.findall(_ROOT, code)}.difference(bound)
     return any(re.search(rf"\bclass {name}\b|^{name}\s*[:=]", code, re.MULTILINE) is None for name in missing)
-
-
-def _encoding(data: bytes) -> str:
-    """The encoding to scan with. Python does not read UTF-16, but a declaration saved as UTF-16 must be found to be reported."""
-    return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
 
 
 def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:

@@ -120,13 +120,9 @@ def _ancestors(name: str, project: Project) -> frozenset[str] | None:
     module, _, layer = name.rpartition(".")
     if module == "torch.nn" and layer[:1].isupper():
         return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
-    declaration = project.declarations.get(name)
-    if declaration is None:
-        return None
-    lineage = (declaration, *project.ancestors(declaration))
-    bases = [base.name for each in lineage for base in each.bases if not base.declared]
-    is_known = all(base.startswith("qten_gen.") for base in bases)
-    return frozenset({*bases, *(each.qualified for each in lineage)}) if is_known else None
+    lineage = frozenset(project.lineage(name))
+    is_known = all(each.startswith("qten_gen.") or each in project.declarations for each in lineage)
+    return lineage if is_known else None
 
 
 def _key(text: str) -> object:

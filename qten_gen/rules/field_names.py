@@ -8,11 +8,10 @@ from ast import literal_eval
 from collections.abc import Iterator
 from unicodedata import normalize
 
-from ..common.naming import ALIASES, WRITTEN_BUILTINS
+from ..common.naming import ALIASES, PRIVATE_NAMES, WRITTEN_BUILTINS, storage
 from ..common.operation_names import CLASS_METHODS, METHODS
 from ..model import (
     HIDDEN,
-    PRIVATE_NAMES,
     BufferDecl,
     ConfigDecl,
     DerivedDecl,
@@ -24,7 +23,6 @@ from ..model import (
     Value,
     VirtualDecl,
     language,
-    storage,
 )
 from ..model.field_kinds import is_kw_only
 from .dynamic_declarations import is_dynamic
@@ -76,9 +74,9 @@ def reserved_name(context: RuleContext) -> Iterator[Problem]:
     The field would hide the attribute: with a field `keys`, `batch.keys()` would call a tensor, and with a config field
     `train`, both `module.train()` and `module.eval()` would raise TypeError.
 
-    A field of a TensorClass can be called `data`, and takes the place of the attribute. With the flag `shadow`, it
-    can have the name of any method. The names `batch_size`, `device`, `names` and `lock` stay reserved, because they are
-    arguments of every constructor.
+    A field of a TensorClass can be called `data`, and takes the place of the attribute. With the flag `shadow`, it can have the
+    name of any method when the program runs, but type checkers refuse it: to them, a field overrides no method. The names
+    `batch_size`, `device`, `names` and `lock` stay reserved, because they are arguments of every constructor.
 
     A field of a Module can be called `config`, `export`, `freeze` or another name that Module adds to nn.Module, and takes the
     place of that method. In a Module with a hand-written `__init__`, an annotation is only that, and can have any name.
@@ -112,7 +110,7 @@ def reserved_name(context: RuleContext) -> Iterator[Problem]:
             message = "'self' is the object itself in the constructor, so a field cannot have this name"
             yield Problem(message, place, "rename the field")
         if field.name in reserved and not context.constructs_itself:
-            help = _help(field.name, kind)
+            help = f"rename the field, for example own_{field.name.strip('_')}"
             message = f"every {kind} has an attribute {field.name!r}, so a field cannot have this name"
             yield Problem(message, place, help)
 
@@ -126,12 +124,6 @@ def _why_no_class(name: str) -> str:
     if name.startswith("_") and name.endswith("_"):
         return f"{name!r} is a name for generated classes"
     return ""
-
-
-def _help(name: str, kind: str) -> str:
-    if name in ALWAYS or kind == "Module":
-        return "rename the field"
-    return "rename the field, or set shadow=True on the class"
 
 
 def private_name(context: RuleContext) -> Iterator[Problem]:

@@ -129,20 +129,11 @@ def _covers(taken: Sequence[str], type: str, project: Project) -> bool:
         is_known = name in ("None", "torch.Tensor") or hasattr(builtins, name.removeprefix("builtins."))
         if not is_known and name not in project.declarations and name not in project.classes:
             return True
-    return not {"builtins.object", *_lineage(type, project)}.isdisjoint(taken)
-
-
-def _lineage(name: str, project: Project) -> Iterator[str]:
-    """A class and its bases, as far as the run and the builtins show."""
-    yield name
-    plain = getattr(builtins, name.removeprefix("builtins."), None)
-    if isinstance(plain, type):
-        yield from (f"builtins.{base.__name__}" for base in plain.__mro__)
-    declaration, source = project.declarations.get(name), project.classes.get(name)
-    bases = declaration.bases if declaration is not None else source.bases if source is not None else ()
-    for base in bases:
-        if base.name != name:
-            yield from _lineage(base.name, project)
+    plain = getattr(builtins, type.removeprefix("builtins."), object)
+    builtin = {
+        f"builtins.{base.__name__}" for base in (plain.__mro__ if isinstance(plain, builtins.type) else (object,))
+    }
+    return not builtin.union(project.lineage(type)).isdisjoint(taken)
 
 
 def _overload(handler: RegistrationDecl, forward: MethodSource) -> str:

@@ -70,8 +70,9 @@ class Project:
         while waiting:
             name = waiting.pop(0)
             if name not in found:
-                found[name] = source = self.classes.get(name)
-                waiting += [base.name for base in (source.bases if source is not None else ())]
+                found[name] = self.classes.get(name)
+                known = self.declarations.get(name) or found[name]
+                waiting += [base.name for base in (known.bases if known is not None else ())]
         return found
 
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
