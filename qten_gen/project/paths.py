@@ -4,7 +4,6 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 
 from .output_names import NO_OUTPUT
 
@@ -69,9 +68,15 @@ def _as_listed(path: str) -> str:
         return path
     if name not in names:
         same = [other for other in names if other.casefold() == name.casefold()]
-        with suppress(OSError):
-            name = next((other for other in same if os.path.samefile(path, os.path.join(folder, other))), name)
+        name = next((other for other in same if _is_same(path, os.path.join(folder, other))), name)
     return os.path.join(folder, name)
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
 
 
 def read_regular(path: str, size: int = -1) -> bytes:
