@@ -151,7 +151,7 @@ def decoded(code: Code) -> Tensor:
     name, shape, strides, memory, place = code
     dtype = DTYPES[name]
     if isinstance(memory, Tensor):
-        made = torch.empty(0, dtype=dtype, device="cpu")
+        made = torch.empty(0, dtype=dtype, device=memory.device)
         return made.set_(memory.untyped_storage(), place, shape, cast("tuple[int, ...]", strides))
     view = memoryview(memory)
     # `torch.frombuffer` takes no empty buffer. Torch takes memory that may not be written to, and writes to it.
