@@ -142,16 +142,8 @@ def _values(field: ConfigDecl) -> Iterator[object]:
         if member.name == "builtins.bool":
             yield from (True, False)
         elif member.name == "typing.Literal":
-            yield from _listed(member.text)
-
-
-def _listed(text: str) -> list[object]:
-    """The values in `Literal["fast", "slow"]`."""
-    try:
-        found: object = literal_eval(text[text.index("[") :])
-    except (ValueError, SyntaxError):
-        return []
-    return found if isinstance(found, list) else []
+            listed = _key(member.text[member.text.find("[") :])
+            yield from listed if isinstance(listed, list) else ()
 
 
 _SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")

@@ -184,24 +184,21 @@ def _is_string(text: str) -> bool:
     return text.lstrip("rRuU").startswith(("f'", 'f"', "F'", 'F"', "'", '"')) or ".join(" in text or ".format(" in text
 
 
-def _is_registered(type: str, context: RuleContext) -> bool:
-    """True if a field of this type is a parameter or a submodule, rather than a constructor argument."""
-    if type.startswith("torch.nn."):
-        return not type.startswith(("torch.nn.functional.", "torch.nn.init."))
-    return isinstance(context.project.declarations.get(type), ModuleDecl)
-
-
 def _value(field: FieldSource, context: RuleContext) -> Iterator[Problem]:
     """The value of a field that may be a specifier which something else made."""
     value, annotation = field.value, field.annotation
     if value is None or annotation is None or not is_dynamic(value) or context.file is None:
         return
     declared = next((found for found in context.fields if found.name == field.name), None)
-    members = () if declared is None else members_of(declared.type)
-    suspected = any(_is_registered(member.name, context) for member in members)
-    if suspected:
-        message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
-        yield Problem(message, value.place, "write param(...), buffer(...) or submodule(...) here")
+    for member in () if declared is None else members_of(declared.type):
+        is_layer = member.name.startswith("torch.nn.") and not member.name.startswith(_FUNCTIONS)
+        if is_layer or isinstance(context.project.declarations.get(member.name), ModuleDecl):
+            message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
+            yield Problem(message, value.place, "write param(...), buffer(...) or submodule(...) here")
+            return
+
+
+_FUNCTIONS = ("torch.nn.functional.", "torch.nn.init.")
 
 
 def early_value(context: RuleContext) -> Iterator[Problem]:

@@ -54,8 +54,14 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
     """
     for handler in file.registrations:
         owner, forward = _forward(handler.owner, project)
-        taken = [_members(method, owner, file) for method in forward]
-        if not forward or owner is None or any(_covers(names, handler.type.name, project) for names in taken):
+        if not forward or owner is None:
+            continue
+        firsts = [next(iter(_positional(method.signature.parameters)[1]), None) for method in forward]
+        types = [first.annotation if first is not None else None for first in firsts]
+        if None in types:  # the text does not tell what it takes
+            continue
+        taken = [[*_of_annotation(type, owner.module, file)] for type in types if type is not None]
+        if any(_covers(names, handler.type.name, project) for names in taken):
             continue
         is_overloaded = any(name in _OVERLOADS for name in forward[-1].decorators)
         missing = _overload(handler, forward[-1])
@@ -83,14 +89,6 @@ def _forward(qualified: str, project: Project) -> tuple[ModuleDecl | None, Seque
             overloads = [method for method in own if any(name in _OVERLOADS for name in method.decorators)]
             return each, overloads or own[-1:]
     return None, ()
-
-
-def _members(method: MethodSource, owner: ModuleDecl | None, file: FileDecl) -> list[str]:
-    """The qualified names of the types that the first argument of a method may have; Any for what the text does not tell."""
-    first = next(iter(_positional(method.signature.parameters)[1]), None)
-    if first is None or first.annotation is None or owner is None:
-        return [_ANY]
-    return list(_of_annotation(first.annotation, owner.module, file))
 
 
 def _of_annotation(node: ast.expr, module: str, file: FileDecl) -> Iterator[str]:

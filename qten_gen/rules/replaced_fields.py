@@ -42,7 +42,12 @@ def invalid_replacement(file: FileDecl, project: Project) -> Iterator[Problem]:
     """
     for call in file.source.replacements:
         declaration = declared_at(call.owner, project)
-        if not isinstance(declaration, TensorClassDecl) or not _is_ours(declaration, project):
+        if not isinstance(declaration, TensorClassDecl):
+            continue
+        lineage = (declaration, *project.ancestors(declaration))
+        others = [base for each in lineage for base in each.bases if not base.declared]
+        methods = {method.name for each in lineage for method in each.methods}
+        if "replace" in methods or not all(base.name.startswith("qten_gen.") for base in others):
             continue
         fields = {field.name: field for field in declaration.fields}
         for name, value in call.given:
@@ -66,12 +71,3 @@ def declared_at(owner: Sequence[str], project: Project) -> Declaration | None:
         present = [member.name for member in members_of(field.type) if member.name != "None"] if field else []
         found = project.declarations.get(present[0]) if len(present) == 1 else None
     return found
-
-
-def _is_ours(declaration: TensorClassDecl, project: Project) -> bool:
-    """True if neither a class nor a base that declares nothing has a `replace` of its own."""
-    lineage = (declaration, *project.ancestors(declaration))
-    bases = (base for each in lineage for base in each.bases)
-    return all(base.declared or base.name.startswith("qten_gen.") for base in bases) and not any(
-        method.name == "replace" for each in lineage for method in each.methods
-    )

@@ -15,7 +15,6 @@ from ..model import (
     FieldDecl,
     FileDecl,
     ModuleDecl,
-    ModuleField,
     ParameterDecl,
     SpecifierCall,
     SubmoduleDecl,
@@ -181,9 +180,9 @@ def ignored_specifier(context: RuleContext) -> Iterator[Problem]:
         return
     reason, way_out = _why(declaration, context)
     for field in context.module_fields:
-        if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl | DerivedDecl) or _has_specifier(
-            field, context
-        ):
+        source = context.field_source(field.name)  # `field(...)` would stay the value of the class attribute
+        is_ignored = isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl | DerivedDecl)
+        if is_ignored or (isinstance(field, ConfigDecl) and source is not None and source.specifier is not None):
             message = f"{reason}, so the specifier of {field.name} has no effect"
             help = f"assign self.{field.name} in __init__ and keep only the annotation, or {way_out}"
             yield Problem(message, context.value_place(field.name), help)
@@ -212,12 +211,6 @@ def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
         return f"{declaration.name} has init=False", "remove init=False"
     way_out = f"remove init=False from {keeper.name}, and move its attributes to a base that is not a Module"
     return f"the base {keeper.name} of {declaration.name} has init=False", way_out
-
-
-def _has_specifier(field: ModuleField, context: RuleContext) -> bool:
-    """True if a config field is declared by `field(...)`, which would stay the value of the class attribute."""
-    source = context.field_source(field.name)
-    return isinstance(field, ConfigDecl) and source is not None and source.specifier is not None
 
 
 def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:

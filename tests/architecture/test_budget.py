@@ -12,9 +12,9 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_505,
     "run|project|generate": 4_202,
-    "read|link|model|common": 7_903,
+    "read|link|model|common": 7_909,
     "reflection": 950,
-    "rules": 5_115,
+    "rules": 5_100,
     "emit|report|building": 2_650,
     "runtime/declaring": 3_366,
     "runtime/module": 3_610,
