@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar, cast
 import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor, is_functorch_wrapped_tensor
-from torch.compiler import is_compiling
+from torch.compiler import is_compiling, is_dynamo_compiling
 
 from ...declaring.loading import Undeclared
 from ..core.construction import DeviceLike, as_device
@@ -24,7 +24,7 @@ from ..core.dimension_names import NamesLike
 from ..core.dimension_names import names as checked_names
 from ..core.error_text import abridged, describe, label
 from ..core.locks import lock as lock_object
-from ..core.sizes import BatchSize, reshape_tensor, view_tensor
+from ..core.sizes import BatchSize, reshape_tensor, select_rows, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .annotated_shapes import fits_alone
@@ -33,6 +33,7 @@ from .ragged_rows import (
     Rows,
     between,
     count,
+    cut,
     described,
     device_of,
     dims,
@@ -91,7 +92,7 @@ class RaggedStorage(Stored):
         if sizes.shape[: len(size)] != size:
             shape = list(sizes.shape)
             raise ValueError(f"Ragged: expected lengths of a shape that starts with {list(size)}, got {shape}")
-        self._fill(rows, sizes, sizes.shape, None, checked_names(self, names, sizes.shape))
+        self._fill(rows, sizes, None, sizes.shape, None, checked_names(self, names, sizes.shape))
         self.refuse_unfit("Ragged")
         if device is not None:
             moved = self._map_with(Tensor.to, as_device(device), as_device(device))
@@ -119,9 +120,9 @@ class RaggedStorage(Stored):
 
     def starts(self, where: str = "Ragged") -> list[int] | None:
         """Where each item begins among the rows, and the end of the last one; None where that cannot be read, as in a graph."""
-        if is_compiling():
-            return None
-        if self._starts is None and type(self._lengths) is Tensor and not self._lengths.is_meta:
+        if is_dynamo_compiling():
+            return None  # a graph would be specialised on them
+        if self._starts is None and type(self._lengths) is Tensor and not self._lengths.is_meta and not is_compiling():
             sizes, total = self._lengths.reshape(-1).tolist(), count(self._rows)
             starts = [0, *accumulate(sizes)]
             if starts[-1] != total or starts != sorted(starts):
@@ -137,9 +138,22 @@ class RaggedStorage(Stored):
                 "rearrange the items before, or make them of lists"
             )
 
-    def _fill(self, rows: Rows, lengths: Any, batch_size: Size, device: torch.device | None, names: Any = None) -> Self:
-        self._rows, self._lengths, self._starts = rows, lengths, None
-        self._batch_size, self._device, self._names, self._lock = batch_size, device, names, None
+    def _fill(
+        self,
+        rows: Rows,
+        lengths: Any,
+        starts: list[int] | None,
+        batch_size: Size,
+        device: torch.device | None,
+        names: Any = None,
+    ) -> Self:
+        self._rows = rows
+        self._lengths = lengths
+        self._starts = starts
+        self._batch_size = batch_size
+        self._device = device
+        self._names = names
+        self._lock = None
         return self
 
     def _assign(
@@ -149,21 +163,22 @@ class RaggedStorage(Stored):
         if isinstance(lengths, Tensor) and lengths.shape != batch_size:
             name, sizes = type(self).__name__, [*lengths.shape]
             raise ValueError(f"{name}: its items are of batch size {sizes}, which cannot become {[*batch_size]}")
-        return self._fill(values[0], lengths, batch_size, device)
+        return self._fill(values[0], lengths, None, batch_size, device)
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
         rows: Rows = fn(self._rows) if isinstance(self._rows, Tensor) else self._rows._map(fn)
-        return self.with_rows(rows, self._lengths, self._device)
+        return self.with_rows(rows)
 
     def _map_with(self, fn: Callable[[Tensor, A], Tensor], argument: A, device: torch.device | None) -> Self:
         rows, lengths = self._rows, self._lengths
         rows = fn(rows, argument) if isinstance(rows, Tensor) else rows._map_with(fn, argument, device)
         if device is not None and isinstance(lengths, Tensor) and lengths.device != device:
             lengths = lengths.to(device)
-        return self.with_rows(rows, lengths, device)
+        starts = None if is_dynamo_compiling() else self._starts
+        return object.__new__(type(self))._fill(rows, lengths, starts, self._batch_size, device, self._names)
 
     def _rearrange(self, fn: Callable[[Tensor, A], Tensor], argument: A, batch_size: Size) -> Self:
-        return rearrange_ragged(self, "", fn, self, argument, batch_size)
+        return self.rearranged(self, "", fn, argument, batch_size)
 
     def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Any) -> Self:
         right: Self = other
@@ -195,8 +210,8 @@ class RaggedStorage(Stored):
         rows = self._rows._to_dict() if isinstance(self._rows, Stored) else self._rows
         return {"rows": rows, "lengths": self._lengths}
 
-    def with_rows(self, rows: Rows, lengths: Tensor, device: torch.device | None) -> Self:
-        """The same items with other rows, and lengths that may be elsewhere.
+    def with_rows(self, rows: Rows) -> Self:
+        """The same items with other rows.
 
         Raises:
             ValueError: there are more rows or fewer.
@@ -207,9 +222,39 @@ class RaggedStorage(Stored):
                 f"{type(self).__name__}.rows: the lengths say that there are {len(old)} rows, which cannot become "
                 f"those of the shape {list(rows.shape)}"
             )
-        out = allocate_like(self)._fill(rows, lengths, self._batch_size, device, self._names)
-        out._starts = None if is_compiling() else self._starts  # a graph would be specialised on them
-        return out
+        starts = None if is_dynamo_compiling() else self._starts
+        return allocate_like(self)._fill(rows, self._lengths, starts, self._batch_size, self._device, self._names)
+
+    def rearranged(
+        self, owner: Stored, name: str, fn: Callable[[Tensor, A], Tensor], argument: A, batch_size: Size
+    ) -> Self:
+        """The items rearranged as `fn(tensor, argument)` rearranges tensors; a message names the field of the owner.
+
+        Raises:
+            TypeError: it does not rearrange them.
+        """
+        starts, index = self.starts(), cast(Any, argument)
+        if starts is not None and len(self._batch_size) == 1 and fn in (getitem, select_rows):
+            # The usual indexes, in a few steps.
+            items = len(starts) - 1
+            if type(index) is int:
+                at = index if index >= 0 else index + items
+                begin, end = starts[at], starts[at + 1]
+                rows, lengths = between(self._rows, begin, end), self._lengths[index]
+                return object.__new__(type(self))._fill(rows, lengths, [0, end - begin], batch_size, self._device)
+            if type(index) is slice and index.step in (None, 1):
+                first, stop, _ = index.indices(items)
+                return self.following(first, max(first, stop), self._lengths[index], batch_size)
+            if type(index) is Tensor and not is_functorch_wrapped_tensor(index):
+                order: list[int] = index.reshape(-1).tolist()
+                if order and min(order) < 0:
+                    order = [at if at >= 0 else at + items for at in order]
+                return self.taken(order, self._lengths[index], batch_size)
+        _refuse_mark(owner, name, fn, argument, self)
+        if fn is view_tensor:  # the order of items has no strides that could forbid a view
+            fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
+        order = self.orders(lambda numbers, given: [fn(numbers, given)], argument)[0]
+        return self.taken(order, fn(self._lengths, argument), batch_size)
 
     def orders(self, arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A) -> list[Any]:
         """What a function makes of the numbers of the items, each as a list; in a graph as a tensor of one dimension."""
@@ -222,35 +267,33 @@ class RaggedStorage(Stored):
         """The items with these numbers, whose lengths they are. Rows are a view where the items follow one another."""
         if self.starts() is not None and order == list(range(first := order[0] if order else 0, first + len(order))):
             return self.following(first, first + len(order), lengths, batch_size)
-        rows = picked(self._rows, self.row_numbers(order, lengths))
-        return allocate_like(self)._fill(rows, lengths, batch_size, self._device)
+        numbers, starts = self.row_numbers(order, lengths)
+        rows = picked(self._rows, numbers)
+        return object.__new__(type(self))._fill(rows, lengths, starts, batch_size, self._device)
 
     def following(self, first: int, stop: int, lengths: Tensor, batch_size: Size) -> Self:
         """The items from one number to before another, whose lengths they are, where numbers can be read: a view."""
-        starts = cast("list[int]", self.starts())[first : stop + 1]
-        begin = starts[0]
-        out = allocate_like(self)._fill(between(self._rows, begin, starts[-1]), lengths, batch_size, self._device)
-        out._starts = [start - begin for start in starts] if begin else starts
-        return out
+        starts: list[int] = self._starts[first : stop + 1]  # type: ignore[index] # they have been read
+        begin, rows = starts[0], between(self._rows, starts[0], starts[-1])
+        starts = [start - begin for start in starts] if begin else starts
+        return object.__new__(type(self))._fill(rows, lengths, starts, batch_size, self._device)
 
-    def row_numbers(self, order: Any, lengths: Tensor) -> Tensor:
-        """The numbers of the rows of some items, whose lengths they are."""
-        starts, sizes, total = self.starts(), lengths.reshape(-1), None
+    def row_numbers(self, order: Any, lengths: Tensor) -> tuple[Tensor, list[int] | None]:
+        """The numbers of the rows of some items, whose lengths they are, and where each of the items begins among these."""
+        starts, sizes = self.starts(), lengths.reshape(-1)
         if starts is None:
-            flat = self._lengths.reshape(-1)
+            flat, ends = self._lengths.reshape(-1), None
             shifts = (flat.cumsum(0) - flat)[order] - (sizes.cumsum(0) - sizes)
         else:
             ends = [0, *accumulate([starts[at + 1] - starts[at] for at in order])]
-            total = ends[-1]
-            begins = [starts[at] - end for at, end in zip(order, ends, strict=False)]
-            shifts = tensor_of(begins, sizes.device)
-        numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
-        return numbers + torch.arange(numbers.shape[0], device=sizes.device)
+            shifts = tensor_of([starts[at] - end for at, end in zip(order, ends, strict=False)], sizes.device)
+        numbers = torch.repeat_interleave(shifts, sizes, output_size=None if ends is None else ends[-1])
+        return numbers + torch.arange(numbers.shape[0], device=sizes.device), ends
 
     def selected(self, where: str, index: Any) -> Tensor:
         """The numbers of the rows of the items that an index selects."""
         self.refuse_unknown(where)
-        return self.row_numbers(self.orders(lambda numbers, at: [numbers[at]], index)[0], self._lengths[index])
+        return self.row_numbers(self.orders(lambda numbers, at: [numbers[at]], index)[0], self._lengths[index])[0]
 
 
 @with_real_tensors
@@ -266,27 +309,23 @@ def _where(self: Stored, name: str) -> str:
     return label(self, name) if name else type(self).__name__
 
 
-def _refuse_mark(where: str, fn: object, argument: object, value: RaggedStorage) -> None:
+def _refuse_mark(self: Stored, name: str, fn: object, argument: object, value: RaggedStorage) -> None:
     """Refuse a function that does not rearrange items."""
     what = effect_on_items(fn, argument, value._batch_size)
-    value.refuse_unknown(where)
+    value.refuse_unknown(_where(self, name))
     if what is not None:
         said = "computed along dimensions" if what == "kept" else what
         advice = "reduce the rows of each item with .reduce(...), or compute with .rows"
-        raise TypeError(f"{where} is Ragged, and its items cannot be {said}; {advice}")
+        raise TypeError(f"{_where(self, name)} is Ragged, and its items cannot be {said}; {advice}")
 
 
-def _both(self: Stored, name: str, left: R, right: R) -> tuple[Any, Any] | None:
-    """Two values of a field, whose rows are of one class; None where both are None."""
-    present = all_or_none(self, name, [left, right])
-    if present is None:
-        return None
-    mine, theirs = present
-    assert mine is not None and theirs is not None
-    if type(mine) is not type(theirs):
-        of = f"{type(mine._rows).__name__} and {type(theirs._rows).__name__}"
-        raise TypeError(f"{_where(self, name)}: expected rows of one class, got {of}")
-    return mine, theirs
+def _present(self: Stored, name: str, values: Sequence[R]) -> Any:
+    """The values of a field in several objects, whose rows are of one class; None where all are None."""
+    present: Any = all_or_none(self, name, values)
+    kinds = {type(value): type(value._rows).__name__ for value in present or ()}
+    if len(kinds) > 1:
+        raise TypeError(f"{_where(self, name)}: expected rows of one class, got {' and '.join(kinds.values())}")
+    return present
 
 
 # What generated code calls
@@ -338,29 +377,11 @@ def ragged(
 def rearrange_ragged(
     self: Stored, name: str, fn: Callable[[Tensor, A], Tensor], value: R, argument: A, batch_size: Size
 ) -> R:
-    """The items rearranged as `fn(tensor, argument)` rearranges tensors; None where the field is None.
-
-    Raises:
-        TypeError: it does not rearrange them.
-    """
+    """The items rearranged as `fn(tensor, argument)` rearranges tensors; None where the field is None."""
     if value is None:
         return value
-    size = batch_size + value._batch_size[len(self._batch_size) :]
-    starts = value.starts()
-    index: Any = argument
-    if cast(object, fn) is getitem and len(value._batch_size) == 1 and starts is not None:
-        # The usual indexes, in a few steps.
-        if type(index) is int:
-            at = index if index >= 0 else index + len(starts) - 1
-            return value.following(at, at + 1, value._lengths[index], size)
-        if type(index) is slice and index.step in (None, 1):
-            first, stop, _ = index.indices(len(starts) - 1)
-            return value.following(first, max(first, stop), value._lengths[index], size)
-    _refuse_mark(_where(self, name), fn, argument, value)
-    if fn is view_tensor:  # the order of items has no strides that could forbid a view
-        fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
-    order = value.orders(lambda numbers, given: [fn(numbers, given)], argument)[0]
-    return value.taken(order, fn(value._lengths, argument), size)
+    tail = value._batch_size[len(self._batch_size) :]
+    return value.rearranged(self, name, fn, argument, batch_size + tail if tail else batch_size)
 
 
 def zip_ragged(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: R, right: R) -> R:
@@ -369,21 +390,21 @@ def zip_ragged(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], 
     Raises:
         ValueError: the lengths differ.
     """
-    both = _both(self, name, left, right)
-    if both is None:
+    present = _present(self, name, [left, right])
+    if present is None:
         return left
-    mine, theirs = both
+    mine, theirs = present
     refuse_other_lengths(_where(self, name), mine._lengths, theirs._lengths)
     rows = fn(mine._rows, theirs._rows) if isinstance(mine._rows, Tensor) else mine._rows._zip(fn, theirs._rows)
-    return cast("R", mine.with_rows(rows, mine._lengths, mine._device))
+    return cast("R", mine.with_rows(rows))
 
 
 def put_ragged(self: Stored, name: str, target: R, index: object, value: R) -> None:
     """Write items over others, whose lengths have been compared; None in both objects or in neither."""
-    both = _both(self, name, target, value)
-    if both is None:
+    present = _present(self, name, [target, value])
+    if present is None:
         return
-    mine, theirs = both
+    mine, theirs = present
     numbers = mine.selected(_where(self, name), index)
     rows = mine._rows if isinstance(mine._rows, Tensor) else picked(mine._rows, numbers)
     pairs = [(rows, theirs._rows)] if isinstance(rows, Tensor) else leaf_pairs(rows, theirs._rows)
@@ -399,24 +420,21 @@ def put_ragged(self: Stored, name: str, target: R, index: object, value: R) -> N
 
 def join_ragged(self: Stored, name: str, fn: Join, items: Sequence[R], batch_size: Size) -> R:
     """The items of several objects joined, of any lengths; None in all objects or in none."""
-    present: Any = all_or_none(self, name, items)
+    present = _present(self, name, items)
     if present is None:
         return items[0]
-    first = present[0]
+    first, lengths = present[0], [item._lengths for item in present]
+    starts: list[int] | None = [0]
     for item in present:
-        _both(self, name, first, item)
-    lengths = [item._lengths for item in present]
-    starts = [item.starts() for item in present]
+        known = item.starts()
+        starts = starts and known and [*starts[:-1], *[starts[-1] + start for start in known]]
     size = batch_size + first._batch_size[len(self._batch_size) :]
-    every = allocate_like(first)._fill(joined([item._rows for item in present]), first._lengths, size, first._device)
-    if None not in starts:
-        every._starts = [0, *accumulate(end - start for each in starts for start, end in pairwise(each))]
     in_order = fn in (torch.cat, torch.stack)  # along the first dimension
-    if not in_order:
-        every.refuse_unknown(_where(self, name))
-    every._lengths = fn(lengths) if in_order else torch.cat([each.reshape(-1) for each in lengths])
+    sizes = fn(lengths) if in_order else torch.cat([each.reshape(-1) for each in lengths])
+    every = allocate_like(first)._fill(joined([item._rows for item in present]), sizes, starts, size, first._device)
     if in_order:
         return cast("R", every)
+    every.refuse_unknown(_where(self, name))
 
     def arrange(numbers: Tensor, sizes: list[int]) -> Sequence[Tensor]:
         parts = torch.split_with_sizes(numbers, sizes)
@@ -440,7 +458,16 @@ def part_ragged(
     """
     if value is None:
         return [value] * len(batch_sizes)
-    _refuse_mark(_where(self, name), fn, argument, value)
+    _refuse_mark(self, name, fn, argument, value)
+    lengths, starts = fn(value._lengths, argument), value.starts()
+    if starts is not None and len(value._batch_size) == 1:  # the pieces follow one another
+        cuts = [0, *accumulate(each.numel() for each in lengths)]
+        pieces = [starts[first : stop + 1] for first, stop in pairwise(cuts)]
+        rows = cut(value._rows, [each[-1] - each[0] for each in pieces])
+        return [
+            cast("R", allocate_like(value)._fill(part, sizes, [at - each[0] for at in each], size, value._device))
+            for part, sizes, each, size in zip(rows, lengths, pieces, batch_sizes, strict=False)
+        ]
     tail = value._batch_size[len(self._batch_size) :]
-    parts = zip(value.orders(fn, argument), fn(value._lengths, argument), batch_sizes, strict=False)
-    return [cast("R", value.taken(order, lengths, size + tail)) for order, lengths, size in parts]
+    parts = zip(value.orders(fn, argument), lengths, batch_sizes, strict=False)
+    return [cast("R", value.taken(order, sizes, size + tail)) for order, sizes, size in parts]
