@@ -85,17 +85,17 @@ def summary(rule: Rule) -> str:
 
 def _change(rule: Rule) -> str:
     """The line of the example that changes; nothing where several do."""
+    before, after = (_code(part(rule.example)) for part in (bad, good))
     lines = [
-        line.rstrip() for line in unified_diff(_code(bad(rule.example)), _code(good(rule.example)), n=0, lineterm="")
-    ][3:]
-    if sum(line.startswith("-") and set(line[1:]) - set(" ^") != set() for line in lines) != 1 or len(lines) > 3:
-        return ""
-    return "\n".join(["", "```diff", *lines, "```", ""])
+        line for line in unified_diff(before, after, n=0, lineterm="") if not line.startswith(("@@", "---", "+++"))
+    ]
+    changed = len(lines) <= 2 and lines[0].startswith("-")
+    return "\n".join(["", "```diff", *lines, "```", ""]) if changed else ""
 
 
 def _code(text: str) -> list[str]:
-    """The lines without the imports that go without saying."""
-    return [line for line in text.splitlines() if not line.startswith(_IMPORTS)]
+    """The lines without carets and the imports that go without saying."""
+    return [line for line in text.splitlines() if set(line) - set(" ^") and not line.startswith(_IMPORTS)]
 
 
 _CODES = """The codes of all diagnostics, for settings that name them.

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
+from ..common.naming import storage
+from ..model import FieldDecl, FieldKind, TensorClassDecl, declares
 from . import layout, spelling
 from .names import Builtins, NestedNames, qualified_name
 
