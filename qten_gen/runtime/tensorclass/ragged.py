@@ -18,8 +18,8 @@ from .core.construction import DeviceLike
 from .core.dimension_names import NamesLike
 from .core.error_text import describe, suggestion
 from .fields.per_item import items_become
-from .fields.ragged import RaggedStorage
 from .fields.ragged_rows import count, from_items, tensor_of
+from .fields.ragged_storage import RaggedStorage
 from .metaclass import TensorClassMeta
 from .methods.keys import keys_of_tensors
 from .storage import pickling
