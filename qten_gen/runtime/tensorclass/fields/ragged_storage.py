@@ -217,6 +217,7 @@ class RaggedStorage(Stored):
     def _rearrange(
         self, fn: Callable[[Tensor, A], Tensor], argument: A, batch_size: Size, field: Field | None = None
     ) -> Self:
+        """The usual indexes take a few steps; whatever else rearranges is done to the numbers of the items."""
         starts, index = self.starts(), cast(Any, argument)
         if starts is not None and len(self._batch_size) == 1 and fn in (getitem, select_rows):
             # The usual indexes, in a few steps.
@@ -285,6 +286,7 @@ class RaggedStorage(Stored):
         return self.with_rows(fn(mine, theirs) if isinstance(mine, Tensor) else mine._zip(fn, theirs))
 
     def _index_put(self, index: Any, value: Any, field: Field | None = None) -> None:
+        """Write items over others, whose lengths have been compared; rows of another shape would be broadcast."""
         where = _where(self, field)
         numbers = self.selected(where, index)
         mine, theirs = self._rows, value._rows
@@ -299,6 +301,7 @@ class RaggedStorage(Stored):
             mine._index_put(numbers, theirs)
 
     def _join(self, fn: Join, items: Sequence[Any], batch_size: Size, field: Field | None = None) -> Self:
+        """Items of any lengths behind one another, and then in the order that `fn` gives their numbers."""
         lengths, starts = [item._lengths for item in items], cast("list[int] | None", [0])
         for item in items:
             known = item.starts()
@@ -324,6 +327,7 @@ class RaggedStorage(Stored):
         batch_sizes: Sequence[Size],
         field: Field | None = None,
     ) -> Sequence[Self]:
+        """Pieces of one batch dimension follow one another; of several, the numbers of items say which they have."""
         self.refuse_other_than_rearranging(fn, argument, field)
         lengths, starts = fn(self._lengths, argument), self.starts()
         if starts is None or len(self._batch_size) != 1:
