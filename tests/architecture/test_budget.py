@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_100,
     "emit|report|building": 2_650,
     "runtime/declaring": 3_366,
-    "runtime/module": 3_610,
+    "runtime/module": 3_609,
     "runtime/qten_style|runtime": 2_021,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_836,
     "runtime/tensorclass/(methods|operations)": 4_590,
