@@ -37,8 +37,10 @@ def registered_later(node: Function) -> tuple[str, ...]:
     owner = parameters[0].arg if parameters else ""
     calls = (found for found in below(node) if isinstance(found, ast.Call))
     found: dict[str, None] = {}
+    aliases = _aliases(node)
     for call in calls:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func) or ""
+        name = aliases.get(name, name)
         if name.startswith("register_") or name.rpartition(".")[2] in _TAKES_MODULES:
             # Registered under a string, as `self.register_buffer("table", ...)`.
             if name in _REGISTER and call.args and isinstance(call.args[0], ast.Constant):
@@ -49,6 +51,13 @@ def registered_later(node: Function) -> tuple[str, ...]:
                 loops = (loop.iter for loop in below(node) if isinstance(loop, ast.For | ast.comprehension))
                 found.update((read, None) for loop in loops for read in reads(loop, owner))
     return tuple(found)
+
+
+def _aliases(node: Function) -> dict[str, str]:
+    """The methods by the names of variables that hold them: `add = self.register_buffer`."""
+    assigned = (each for each in below(node) if isinstance(each, ast.Assign) and isinstance(each.value, ast.Attribute))
+    named = ((target, each.value.attr) for each in assigned for target in each.targets)  # type: ignore[attr-defined]
+    return {target.id: method for target, method in named if isinstance(target, ast.Name) and method in _REGISTER}
 
 
 def reads(node: ast.AST, owner: str) -> Iterator[str]:
@@ -160,6 +169,8 @@ class _Reading:
     optional: frozenset[str]
     """Parameters whose default is None, and names that a statement gives None."""
     scope: Scope
+    aliases: dict[str, str] = field(default_factory=dict)
+    """The methods that register, by the names of variables that hold them."""
     called: list[str] = field(default_factory=list)
 
 
@@ -200,7 +211,7 @@ def _reading(node: Function, scope: Scope) -> _Reading | None:
         for target in each.targets
         if isinstance(target, ast.Name)
     )
-    return _Reading(parameters[0].arg, frozenset((*optional, *assigned)), scope)
+    return _Reading(parameters[0].arg, frozenset((*optional, *assigned)), scope, _aliases(node))
 
 
 def _in(statements: Iterable[ast.stmt], reading: _Reading) -> Iterator[Registered]:
@@ -224,22 +235,30 @@ def _registered(node: ast.stmt, reading: _Reading) -> Iterator[Registered]:
             owner, reading
         ):
             yield from _given(name, value, RegisteredKind.OTHER, reading, by_name=False)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method)) as call) if _is_object(
-            owner, reading
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))) if (
+            _is_object(owner, reading) and method not in _KIND_OF
         ):
-            if method not in _KIND_OF:
-                reading.called.append(method)
-                return
+            reading.called.append(method)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=alias) | ast.Name(id=alias)) as call) if (
+            by := _registering(call.func, alias, reading)
+        ):
             keywords = {keyword.arg: keyword.value for keyword in call.keywords}
             called_with = call.args[0] if call.args else keywords.get("name")
             passed = call.args[1:] or [keywords[name] for name in _VALUE_KEYWORDS if name in keywords]
             called = string_value(called_with)
             if called is not None and passed:
-                yield from _given(called, passed[0], _KIND_OF[method], reading, by_name=True)
+                yield from _given(called, passed[0], _KIND_OF[by], reading, by_name=True)
         case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(str(name)), value])) if (
             _is_object(owner, reading)
         ):
             yield from _given(name, value, RegisteredKind.OTHER, reading, by_name=True)
+
+
+def _registering(function: ast.expr, name: str, reading: _Reading) -> str | None:
+    """The method of the object that a call registers something by."""
+    if isinstance(function, ast.Attribute):
+        return name if _is_object(function.value, reading) else None
+    return reading.aliases.get(name)
 
 
 def _given(

@@ -137,3 +137,26 @@ def test_a_private_child_is_renamed_with_its_checkpoints_or_registered_in_post_i
         "QG205 the field _drop starts with an underscore; rename it to drop, here and in checkpoints, or register it in "
         "__post_init__"
     ]
+
+
+def test_what_a_method_registers_under_another_name_is_registered() -> None:
+    text = """
+class Net(Module):
+    def __init__(self) -> None:
+        super().__init__()
+        add = self.register_buffer
+        self.table = torch.ones(3)
+        add("table", self.table)
+"""
+    assert found(text) == []
+
+
+def test_a_class_with_a_computed_base_and_an_init_of_its_own_is_not_suspected() -> None:
+    text = """
+def make() -> type: ...
+Base = make()
+class Net(Base):
+    mask: Tensor
+"""
+    assert [each[:5] for each in found(text)] == ["QG008"]
+    assert found(text + "    def __init__(self) -> None: ...\n") == []
