@@ -1,7 +1,7 @@
 # Every target makes the environment it needs. A second call installs nothing and needs no network.
 #
 #   make demo           generate, type-check and run the example
-#   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
+#   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch and served
 #   make lint           ruff
 #   make types          mypy and pyright over the whole repository
 #   make test           all tests but those of the next line: about three minutes
@@ -41,6 +41,8 @@ VSCODE := editors/vscode
 # their models in 20 seconds; LIBRARIES='timm torchvision segmentation_models_pytorch open_clip_torch' takes three minutes more, and needs a
 # torchvision that was built for this torch.
 LIBRARIES ?= diffusers e3nn monai torch_geometric x_transformers
+# torchtitan, and the part of its dependencies that making, sharding and loading a model needs.
+TORCHTITAN ?= torchtitan==0.3.0 spmd_types==0.2.3 tyro typeguard docstring-parser
 
 # All tests but the long ones, or the folders named. What the generator says of a source depends on its interpreter most.
 TESTS ?=
@@ -90,7 +92,7 @@ demo: $(INSTALLED)
 demo-decoder: $(INSTALLED)
 	$(BIN)/qten-gen examples/decoder
 	$(BIN)/mypy --strict examples/decoder
-	cd examples && $(BIN)/python -m decoder.train
+	cd examples && $(BIN)/python -m decoder.train && $(BIN)/python -m decoder.serve
 
 # Folders that are named are tested whole.
 test: $(INSTALLED)
@@ -102,6 +104,7 @@ test-long: $(INSTALLED)
 architectures: $(INSTALLED)
 	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/python -m pip install --quiet $(TORCH) $(LIBRARIES)
+	$(BIN)/python -m pip install --quiet --no-deps $(TORCHTITAN)
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_steps.py
 
