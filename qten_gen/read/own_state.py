@@ -235,30 +235,27 @@ def _registered(node: ast.stmt, reading: _Reading) -> Iterator[Registered]:
             owner, reading
         ):
             yield from _given(name, value, RegisteredKind.OTHER, reading, by_name=False)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method))) if (
-            _is_object(owner, reading) and method not in _KIND_OF
-        ):
-            reading.called.append(method)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=alias) | ast.Name(id=alias)) as call) if (
-            by := _registering(call.func, alias, reading)
-        ):
+        case ast.Expr(value=ast.Call() as call) if method := _own_method(call.func, reading):
+            if method not in _KIND_OF:
+                reading.called.append(method)
+                return
             keywords = {keyword.arg: keyword.value for keyword in call.keywords}
             called_with = call.args[0] if call.args else keywords.get("name")
             passed = call.args[1:] or [keywords[name] for name in _VALUE_KEYWORDS if name in keywords]
             called = string_value(called_with)
             if called is not None and passed:
-                yield from _given(called, passed[0], _KIND_OF[by], reading, by_name=True)
+                yield from _given(called, passed[0], _KIND_OF[method], reading, by_name=True)
         case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(str(name)), value])) if (
             _is_object(owner, reading)
         ):
             yield from _given(name, value, RegisteredKind.OTHER, reading, by_name=True)
 
 
-def _registering(function: ast.expr, name: str, reading: _Reading) -> str | None:
-    """The method of the object that a call registers something by."""
+def _own_method(function: ast.expr, reading: _Reading) -> str | None:
+    """The method of the object that a call runs; None for any other call."""
     if isinstance(function, ast.Attribute):
-        return name if _is_object(function.value, reading) else None
-    return reading.aliases.get(name)
+        return function.attr if _is_object(function.value, reading) else None
+    return reading.aliases.get(dotted(function) or "")
 
 
 def _given(

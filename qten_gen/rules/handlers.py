@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-from ..model import FileDecl, MethodSource, ModuleDecl, RegistrationDecl, SourceFile
+from ..model import FileDecl, MethodSource, ModuleDecl, RegistrationDecl
 from ..model.diagnostics import Fix
 from ..model.dimensions import annotation_text
 from .rule_input import Problem, Project
@@ -190,7 +190,10 @@ def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
          return len(text)
     """
     source = file.source
-    if source.path not in project.unimported or _needs_no_import(source):
+    last = source.module.rpartition(".")[2]
+    is_test = last.startswith("test_") or last.endswith("_test") or last == "conftest"
+    is_run = "." not in source.module or source.is_package or source.is_program or last == "__main__"
+    if source.path not in project.unimported or is_test or is_run:
         return
     seen = {declaration.qualified for declaration in file.declarations}
     for found in file.registrations:
@@ -199,10 +202,3 @@ def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
             name, package = found.owner.rpartition(".")[2], source.module.rpartition(".")[0]
             message = f"nothing imports {source.module}, so its handlers for {name} are not registered"
             yield Problem(message, found.type.place, f"import it where {name} is used, or in {package}")
-
-
-def _needs_no_import(source: SourceFile) -> bool:
-    """True if a file is run as a program, or is imported without being named, as an `__init__.py` is."""
-    name = source.module.rpartition(".")[2]
-    is_test = name.startswith("test_") or name.endswith("_test") or name == "conftest"
-    return "." not in source.module or source.is_package or source.is_program or name == "__main__" or is_test

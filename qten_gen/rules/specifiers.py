@@ -251,23 +251,16 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
             message, help = problem
             known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
             yield Problem(message, argument.place if known else argument.place.beside("arg"), help)
-    yield from _of_several(call, called)
+    for first, second, help in _EXCLUDE if called in ("param", "buffer") else ():
+        excluded = call.get(second)
+        if call.get(first) is not None and excluded is not None:
+            yield Problem(f"{called}(...) has both {first} and {second}", excluded.place, help)
     if is_sequence(call):
         own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
         named = [argument for argument in call.arguments if argument.keyword not in (None, *own)]
         if named and len(call.positional) > 1:
             message = "some members of the sequence have names and others have none"
             yield Problem(message, named[0].place, "give all of them names, or none")
-
-
-def _of_several(call: SpecifierCall, called: str) -> Iterator[Problem]:
-    """Arguments of a parameter or buffer that exclude each other."""
-    if called not in ("param", "buffer"):
-        return
-    for first, second, help in _EXCLUDE:
-        argument = call.get(second)
-        if call.get(first) is not None and argument is not None:
-            yield Problem(f"{called}(...) has both {first} and {second}", argument.place, help)
 
 
 _EXCLUDE = (
