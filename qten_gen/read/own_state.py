@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..common.python_text import below
 from ..common.records import field, record, replace
-from ..model import Change, NodePath
+from ..model import AttributeChange, NodePath
 from ..model.source import Registered, RegisteredKind
 from .annotations import type_expr
 from .bindings import BLOCK, Function, dotted, string_value, suites
@@ -23,7 +23,7 @@ _REGISTER_EACH = ("add_module", "register_module", "register_parameter", "regist
 """The methods by which a loop over an attribute may register its content."""
 
 
-def changes(node: Function, place: NodePath, scope: Scope) -> tuple[Change, ...]:
+def changes(node: Function, place: NodePath, scope: Scope) -> tuple[AttributeChange, ...]:
     """The attributes that a method assigns or appends to, in the order of the statements. Nested functions are left out."""
     parameters = positional_parameters(node)
     if not parameters:
@@ -89,7 +89,7 @@ def mentions(node: Function) -> tuple[str, ...]:
     return (*found, "") if is_passed_on or alone > 0 else tuple(found)
 
 
-def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
+def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope) -> Iterator[AttributeChange]:
     """The changes in the statements of a block, and in the blocks inside it."""
     for index, node in enumerate(statements):
         if isinstance(node, BLOCK):
@@ -105,10 +105,14 @@ def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope
             case ast.Call(func=ast.Attribute(attr=method, value=ast.Attribute(attr=name) as target), args=[*_, last]):
                 objects, _ = _objects(last, scope) if method in _APPEND else ((), False)
                 if objects and _is_named(target.value, owner):
-                    yield Change(name, "append", makes=objects, in_container=True, place=place / index / "value")
+                    yield AttributeChange(
+                        name, "append", makes=objects, in_container=True, place=place / index / "value"
+                    )
 
 
-def _assigned(target: ast.expr, value: ast.expr, place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
+def _assigned(
+    target: ast.expr, value: ast.expr, place: NodePath, owner: str, scope: Scope
+) -> Iterator[AttributeChange]:
     """The attributes of the object in a target of an assignment."""
     if isinstance(target, ast.Tuple | ast.List):
         for index, part in enumerate(target.elts):
@@ -117,7 +121,7 @@ def _assigned(target: ast.expr, value: ast.expr, place: NodePath, owner: str, sc
     elif isinstance(target, ast.Attribute) and _is_named(target.value, owner):
         objects, moved = _objects(value, scope)
         in_container = isinstance(value, _DISPLAYS) or is_container(value, scope)
-        yield Change(target.attr, "assign", objects, in_container, moved, place)
+        yield AttributeChange(target.attr, "assign", objects, in_container, moved, place)
 
 
 _NOTHING = ast.Constant(None)

@@ -26,7 +26,7 @@ from ..model import (
 from ..model.build_field import is_sequence, is_several, nested_keywords
 from .dynamic_declarations import KEYWORDS as _DECIDING
 from .dynamic_declarations import is_dynamic, is_tuple
-from .rule_input import Problem, Project, RuleContext, name_of
+from .rule_input import Facts, Problem, RuleContext, name_of
 
 _KNOWN = frozenset({"abc", "builtins", "dataclasses", "torch", "typing"})
 """Packages in which no declaration is, and no enum, whose members may be specifiers."""
@@ -95,12 +95,12 @@ def _of_modules(name: str, context: RuleContext) -> Iterator[Problem]:
             yield Problem(message("@virtual"), place, "use @property")
 
 
-def misplaced_specifier_in_file(file: FileDecl, project: Project) -> Iterator[Problem]:
+def misplaced_specifier_in_file(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     """The specifiers in classes that are no declarations."""
     for cls in file.source.classes:
         yield from _in_methods(cls)
         qualified = f"{file.source.module}.{cls.qualname}"
-        if qualified in project.declarations or not _is_plain(qualified, project):
+        if qualified in facts.declarations or not _is_plain(qualified, facts):
             continue
         for field in cls.fields:
             if field.specifier is not None and not field.specifier.of_dataclasses:
@@ -115,11 +115,11 @@ def misplaced_specifier_in_file(file: FileDecl, project: Project) -> Iterator[Pr
                 yield Problem(message, method.place / "name", help)
 
 
-def _is_plain(qualified: str, project: Project) -> bool:
+def _is_plain(qualified: str, facts: Facts) -> bool:
     """True if the text says that a class is no declaration: all its ancestors are known, and none of them is one or an enum."""
     return all(
         name.partition(".")[0] in _KNOWN if source is None else not source.unpacked
-        for name, source in project.lineage(qualified).items()
+        for name, source in facts.lineage(qualified).items()
     )
 
 
@@ -197,7 +197,7 @@ def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
     """Why no constructor is generated for a class, and what to change so that one is."""
     if declaration.writes_init:
         return f"{declaration.name} has a hand-written __init__", "remove __init__"
-    parents = [parent for parent in context.project.ancestors(declaration) if isinstance(parent, ModuleDecl)]
+    parents = [parent for parent in context.facts.ancestors(declaration) if isinstance(parent, ModuleDecl)]
     writer = next((parent for parent in parents if parent.writes_init), None)
     if writer is not None:
         return (
