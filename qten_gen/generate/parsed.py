@@ -42,20 +42,8 @@ from ..read.module import read
 
 _RECORDS = (
     *(SourceFile, ClassSource, ConditionalSource, RegistrationSource, ImportedName, TypeVariable, FieldSource),
-    *(
-        MethodSource,
-        Signature,
-        AttributeChange,
-        SpecifierCall,
-        Argument,
-        TypeExpr,
-        Value,
-        Default,
-        Partial,
-        Choice,
-        Dim,
-    ),
-    *(DimError, Registered, ReplaceSource),
+    *(MethodSource, Signature, AttributeChange, SpecifierCall, Argument, TypeExpr, Value, Default, Partial, Choice),
+    *(Dim, DimError, Registered, ReplaceSource),
 )
 _DIGEST = 32
 """How many bytes the digest has that the others begin with, so that damage shows."""
