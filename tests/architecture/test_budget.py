@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_366,
     "runtime/module": 3_609,
     "runtime/qten_style|runtime": 2_021,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_836,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_879,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_153,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_790,
