@@ -10,11 +10,11 @@ import pytest
 from .imports import REPOSITORY, sources
 
 ROOMS = {
-    "cli": 1_505,
-    "run|project|generate": 4_202,
-    "read|link|model|common": 7_909,
+    "cli": 1_496,
+    "run|project|generate": 4_186,
+    "read|link|model|common": 7_930,
     "reflection": 950,
-    "rules": 5_100,
+    "rules": 5_088,
     "emit|report|building": 2_650,
     "runtime/declaring": 3_366,
     "runtime/module": 3_609,
