@@ -146,8 +146,8 @@ class RaggedStorage(Stored):
         right: Self = other
         return zip_ragged(self, "", fn, self, right)
 
-    def _index_put(self, index: Any, value: Any) -> None:
-        put_ragged(self, "", self, index, value)
+    def _index_put(self, index: Any, other: Any) -> None:
+        put_ragged(self, "", self, index, other)
 
     def _check_compatible(self, other: Any) -> None:
         if isinstance(self._rows, Stored):
