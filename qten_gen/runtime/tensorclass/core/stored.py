@@ -52,7 +52,7 @@ class Stored:
     `_batch_size`, `_device`, `_names` and `_lock`.
 
     The tables say what the fields are; the metaclass and generated code fill them in. The primitives, which `primitives.py`
-    compiles for each class, are the whole interface of fields and methods: they check nothing, and whoever calls them has checked.
+    compiles for each class, are all that methods know of fields. They check nothing: whoever calls them has checked.
     Another object that a primitive takes is of the same class.
     """
 
