@@ -259,4 +259,5 @@ def _or_none(code: _Code, value: str) -> _Code:
     """The texts for a field that may be None, which stays None and has no tensors."""
     made = {name: getattr(code, name) for name in ("map", "map_with", "rearrange", "item")}
     made = {name: text if text == value else f"None if {value} is None else {text}" for name, text in made.items()}
-    return code._replace(leaf=code.leaf and f"*([] if {value} is None else [{code.leaf}])", **made)
+    leaves = code.leaf[1:] if code.leaf.startswith("*") else code.leaf and f"({code.leaf},)"
+    return code._replace(leaf=leaves and f"*(() if {value} is None else {leaves})", **made)
