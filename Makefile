@@ -14,7 +14,7 @@
 #   make test-oldest-torch  the same with torch 2.6, without what it cannot compile
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make fuzz           random declarations, generated, run and type-checked, for SECONDS=600 seconds
-#   make typing-scoreboard  docs/evidence/typing-scoreboard.md: what four type checkers see
+#   make typing-scoreboard  docs/evidence/typing-scoreboard.json: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make docs           the documentation as a site, in build/site, with its playground where npm is
@@ -71,7 +71,7 @@ LONG := $(addprefix tests/,devices fuzz large_models \
 	tensorclass/storage/test_concurrent_saves.py tensorclass/storage/test_faults.py \
 	tools/stubs/test_types.py pages/test_long_pages.py \
 	$(addprefix typing/,test_generated_python.py test_layouts.py test_pages.py test_programs_in_pyright.py test_stubtest.py test_torch_layers.py) \
-	test_decoder.py test_example.py test_packaging.py)
+	test_decoder.py test_detector.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.
 # One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.
@@ -80,12 +80,12 @@ PYTEST = $(BIN)/python -m compileall -q qten_gen && OMP_NUM_THREADS=1 $(BIN)/pyt
 .PHONY: demo demo-decoder docs test test-long test-playground architectures editors vscode typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
-	$(BIN)/qten-gen examples/digits
-	$(BIN)/mypy --strict examples/digits
-	cd examples && $(BIN)/python -m digits.train
+	$(BIN)/qten-gen examples/detector
+	$(BIN)/mypy --strict examples/detector
+	cd examples && $(BIN)/python -m detector.train
 	@echo
-	@echo "Generated from examples/digits/model.py:"
-	@ls examples/digits/*_qten.py examples/digits/*_qten.pyi
+	@echo "Generated from examples/detector/model.py:"
+	@ls examples/detector/*_qten.py examples/detector/*_qten.pyi
 
 demo-decoder: $(INSTALLED)
 	$(BIN)/qten-gen examples/decoder
@@ -125,7 +125,7 @@ $(VSCODE)/.editor/package.json: $(VSCODE)/package.json
 typing-scoreboard: $(INSTALLED)
 	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
 	$(BIN)/python -m tests.typing.scoreboard > docs/evidence/typing-scoreboard.new
-	mv docs/evidence/typing-scoreboard.new docs/evidence/typing-scoreboard.md
+	mv docs/evidence/typing-scoreboard.new docs/evidence/typing-scoreboard.json
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'

@@ -7,6 +7,7 @@ package too, and must not import torch.
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AsTensor": "runtime.declaring.fields",
     "CheckpointError": "large_models.materializing.checkpoints",
     "DeclarationError": "model.diagnostics",
     "Device": "runtime.qten_style.devices",
@@ -24,6 +25,7 @@ _HOMES = {
     "PerItem": "runtime.tensorclass.fields.per_item",
     "Ragged": "runtime.tensorclass.ragged",
     "Sequential": "runtime.declaring.children",
+    "SizedTensorClass": "runtime.tensorclass.tensorclass",
     "StaleWarning": "runtime.declaring.in_memory",
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.labelled_attributes",
@@ -49,6 +51,7 @@ _HOMES = {
     "materialize_tensor": "large_models.deferred.deferred_init",
     "meta_like": "large_models.fake.context",
     "nograd_tensors": "runtime.qten_style.module",
+    "number": "runtime.declaring.fields",
     "param": "runtime.declaring.fields",
     "partition": "runtime.module.parameter_selection",
     "refill": "large_models.deferred.refill",

@@ -21,9 +21,11 @@ from .runtime.declaring.children import submodule as submodule
 from .runtime.declaring.derived import check as check
 from .runtime.declaring.derived import derived as derived
 from .runtime.declaring.derived import virtual as virtual
+from .runtime.declaring.fields import AsTensor as AsTensor
 from .runtime.declaring.fields import buffer as buffer
 from .runtime.declaring.fields import const as const
 from .runtime.declaring.fields import field as field
+from .runtime.declaring.fields import number as number
 from .runtime.declaring.fields import param as param
 from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
 from .runtime.declaring.in_memory import StaleWarning as StaleWarning
@@ -49,6 +51,7 @@ from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclas
 from .runtime.tensorclass.fields.per_item import PerItem as PerItem
 from .runtime.tensorclass.operations.torch_functions import lifted as lifted
 from .runtime.tensorclass.ragged import Ragged as Ragged
+from .runtime.tensorclass.tensorclass import SizedTensorClass as SizedTensorClass
 from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 __version__: str
@@ -56,6 +59,7 @@ __version__: str
 __all__ = [
     "TENSOR_BUFFER_PREFIX",
     "TENSOR_PARAM_PREFIX",
+    "AsTensor",
     "CheckpointError",
     "DeclarationError",
     "Device",
@@ -73,6 +77,7 @@ __all__ = [
     "PerItem",
     "Ragged",
     "Sequential",
+    "SizedTensorClass",
     "StaleWarning",
     "TensorClass",
     "Unbatched",
@@ -96,6 +101,7 @@ __all__ = [
     "materialize_tensor",
     "meta_like",
     "nograd_tensors",
+    "number",
     "param",
     "partition",
     "refill",

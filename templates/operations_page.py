@@ -5,6 +5,7 @@ python -m templates.operations_page > docs/operations.md
 
 from __future__ import annotations
 
+import re
 from textwrap import fill
 
 import torch
@@ -17,16 +18,8 @@ from templates.operations_examples import EXAMPLES
 _INTRODUCTION = """\
 # Operations
 
-This page lists the tensor operations that work on a whole object. Each applies to every tensor of the object and of its nested
-objects, and returns a new object of the same class, with the static values of the first operand. A method with an underscore at
-the end, such as `batch.fill_(0)`, writes into the tensors.
-
-Functions of numbers are functions of torch, `torch.exp(batch)`, so that their names are free for fields. Torch declares them for
-tensors: wrap them in `lifted` to type-check a call. Each does to the batch dimensions what torch's documentation says of the
-dimensions of a tensor; `pad` alone begins with the first one. Methods take a `dim` by name too. Aliases such as
-`torch.absolute` work.
-
-The examples use a batch of four items:
+This page lists the tensor operations that work on a whole object: on every tensor of it and of its nested objects. The result is
+a new object of the same class. A method with an underscore at the end writes into the tensors.
 
 ```python
 # market/model.py
@@ -47,8 +40,14 @@ class Batch(TensorClass):
 >>> from qten_gen import lifted
 >>> def example() -> Batch:
 ...     return Batch(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.zeros(2, 2), batch_size=[2, 2])
-
+>>> lifted(torch.exp)(example()).weight
+tensor([[1., 1.],
+        [1., 1.]])
 ```
+
+Functions of numbers are functions of torch, so that their names are free for fields. Torch declares them for tensors: wrap them
+in `lifted` to type-check a call. Each does to the batch dimensions what torch does to the dimensions of a tensor; `pad` alone
+begins with the first one. Methods take a `dim` by name too.
 """
 
 
@@ -62,7 +61,7 @@ def _section(group: Group) -> str:
     operations = [operation for operation in group.operations if operation.form != "reflected"]
     parts = [f"## {group.title}", _filled(group.text), f"```pycon\n>>> batch = example()\n{EXAMPLES[group.title]}```"]
     methods = [name for operation in operations for name in _methods(operation)]
-    functions = [name for operation in operations for name in _further_functions(operation)]
+    functions = _shortened([name for operation in operations for name in _further_functions(operation)])
     parts += [_filled(f"{', '.join(dict.fromkeys(methods))}.")] if methods else []
     parts += [_filled(f"Functions of torch: {', '.join(functions)}.")] if functions else []
     return "\n\n".join(parts) + "\n"
@@ -81,6 +80,12 @@ def _further_functions(operation: Operation) -> list[str]:
     """The function of torch for which there is no method of that name, one for all its aliases."""
     names = _names(operation.torch_functions)
     return [] if operation.is_method and f"`torch.{operation.name}`" in names else names[:1]
+
+
+def _shortened(functions: list[str]) -> list[str]:
+    """The names without two families of many."""
+    kept = [name for name in functions if not re.search("_polynomial_|bessel", name)]
+    return kept if kept == functions else [*kept, "the polynomials and Bessel functions of `torch.special`"]
 
 
 def _filled(text: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from difflib import unified_diff
-from itertools import dropwhile
 from textwrap import fill, indent
 
 from qten_gen.rules import RULES, Rule
@@ -17,11 +16,38 @@ from qten_gen.rules.rule import bad, good
 _INTRODUCTION = """\
 # Look up a diagnostic
 
-This page lists the errors and warnings that `qten-gen` reports, sorted by code. Each has a mistake and its correction: a line
-with `-` is reported, a line with `+` takes its place, and carets mark the code. To read why, what a rule knows and what it does
-not, run
+This page lists what `qten-gen` and `qten-gen check` report, by code.
 
-    qten-gen explain QG302
+```python
+# shop/model.py
+from torch import nn
+
+from qten_gen import Module, param
+
+
+class Project(Module):
+    dim: int
+    weight: nn.Parameter = param("3*dim", initializer=nn.init.zeros_)
+```
+
+```console
+$ sed -i.bak "s/3.dim/3*dmi/" shop/model.py     # a mistake
+$ qten-gen shop
+shop/model.py:9:37: error QG302 [unknown-dimension]: there is no config field dmi
+  |
+9 |     weight: nn.Parameter = param("3*dmi", initializer=nn.init.zeros_)
+  |                                     ^^^
+help: did you mean dim?
+
+1 error in 1 file; nothing written in 0.10s
+$ qten-gen explain QG302 | head -3
+QG302 [unknown-dimension], an error
+
+An expression uses a name that is not a config field or a derived value, or one whose value does not fit.
+```
+
+`explain` goes on with the reason, a mistake and its correction. Below, a line with `-` is such a mistake, and the line with `+`
+takes its place. [A comment](command.md#suppress-a-diagnostic) suppresses warnings, and errors that say so.
 """
 
 _GROUPS = {
@@ -38,20 +64,18 @@ _IMPORTS = ("from torch import ", "from qten_gen import ", "from typing import "
 
 def documentation() -> str:
     """The page as Markdown, from the docstrings and the tested examples of the rules."""
-    index = [f"* {title}: {', '.join(_links(digits))}" for digits, title in _GROUPS.items()]
-    return "\n".join([_INTRODUCTION, *index, "", *(_section(rule) for rule in RULES)])
+    return "\n".join([_INTRODUCTION, *(_group(digits, title) for digits, title in _GROUPS.items())])
 
 
-def _links(digits: str) -> list[str]:
-    """Links to the sections of the rules whose codes begin like this."""
-    kinds = [rule.kind for rule in RULES if rule.kind.code.startswith(digits)]
-    return [f"[{kind.code}](#{kind.code.lower()}-{kind.name})" for kind in kinds]
+def _group(digits: str, title: str) -> str:
+    """The rules whose codes begin like this."""
+    return "\n".join([f"## {title}\n", *(_section(rule) for rule in RULES if rule.kind.code.startswith(digits))])
 
 
 def _section(rule: Rule) -> str:
     kind = rule.kind
     severity = f"{kind.severity}, can be suppressed" if kind.can_be_wrong else kind.severity
-    return f"## {kind.code} {kind.name}\n\n*{severity}*. {summary(rule)}\n\n{_changes(rule)}\n"
+    return f"### {kind.code} {kind.name}\n\n*{severity}*. {summary(rule)}\n{_change(rule)}"
 
 
 def summary(rule: Rule) -> str:
@@ -59,19 +83,19 @@ def summary(rule: Rule) -> str:
     return " ".join(rule.doc.partition("\n\n")[0].split())
 
 
-def _changes(rule: Rule) -> str:
-    """The example without the lines that stay and are far from a change."""
-    before, after = (_without_imports(part(rule.example).splitlines()) for part in (bad, good))
-    hunks = unified_diff(before, after, n=2, lineterm="")
-    lines = ["..." if line.startswith("@@") else line.rstrip() for line in hunks][3:]
-    while not lines[0]:
-        del lines[0]
-    return "\n".join(["```diff", *lines, "```"])
+def _change(rule: Rule) -> str:
+    """The line of the example that changes; nothing where several do."""
+    before, after = (_code(part(rule.example)) for part in (bad, good))
+    lines = [
+        line for line in unified_diff(before, after, n=0, lineterm="") if not line.startswith(("@@", "---", "+++"))
+    ]
+    changed = len(lines) <= 2 and lines[0].startswith("-")
+    return "\n".join(["", "```diff", *lines, "```", ""]) if changed else ""
 
 
-def _without_imports(lines: list[str]) -> list[str]:
-    """The lines without the imports that go without saying, and without blank lines at the top."""
-    return list(dropwhile(lambda line: not line, (line for line in lines if not line.startswith(_IMPORTS))))
+def _code(text: str) -> list[str]:
+    """The lines without carets and the imports that go without saying."""
+    return [line for line in text.splitlines() if set(line) - set(" ^") and not line.startswith(_IMPORTS)]
 
 
 _CODES = """The codes of all diagnostics, for settings that name them.

@@ -113,10 +113,6 @@ class Case:
     fault: Fault
     raised: BaseException | None
 
-    @property
-    def was_killed(self) -> bool:
-        return self.fault.kind == "kill"
-
 
 def cases(
     folder: Path, kind: Kind, prepare: Callable[[Path], object], work: Callable[[Path], object]

@@ -288,7 +288,7 @@ as text, and no library is changed.
         "exit status: 0 success, 1 stubs are out of date",
     ),
     "lsp": _Command(
-        (_word("--stdio", action="store_true"),), "", "start the language server, as editors do: docs/editors.md"
+        (_word("--stdio", action="store_true"),), "", "start the language server, as editors do: docs/typing.md"
     ),
 }
 _LISTED = "".join(f"  {name:20} {command.brief}\n" for name, command in _COMMANDS.items())

@@ -9,11 +9,15 @@ from __future__ import annotations
 PACKAGE = "qten_gen"
 
 TENSORCLASS = "qten_gen.TensorClass"
+SIZED = "qten_gen.SizedTensorClass"
+"""TensorClass with the flag of this name, as checkers understand it."""
 MODULE = "qten_gen.Module"
 OPEN_MODULE = "qten_gen.OpenModule"
 """Module under another name, whose attributes type checkers do not know."""
 
 FIELD = "qten_gen.field"
+NUMBER = "qten_gen.number"
+"""`field` with another type to checkers, for the default of an `AsTensor`."""
 PARAM = "qten_gen.param"
 BUFFER = "qten_gen.buffer"
 SUBMODULE = "qten_gen.submodule"
@@ -36,6 +40,10 @@ INDEX = "index"
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
 RAGGED = "qten_gen.Ragged"
+AS_TENSOR = "qten_gen.AsTensor"
+
+SAME = {OPEN_MODULE: MODULE, NUMBER: FIELD}
+"""Names that differ from another in what checkers know alone."""
 
 ANNOTATED = (UNBATCHED,)
 """The words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""
@@ -72,7 +80,7 @@ eps=1e-6)`."""
 SPECIFIER_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "cast", KEEP_DTYPE, "init"})
 """The keywords whose value is True or False."""
 
-FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")
+FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "sized", "tensor_only")
 """Class flags of a TensorClass, as a keyword (`frozen=True`) or in brackets (`TensorClass["frozen"]`). Each is off unless given.
 
 `open` keeps fields in the instance dict instead of slots: such a class takes undeclared attributes and may be combined with

@@ -99,9 +99,6 @@ def _has_tuples_in_parentheses(text: str) -> bool:
     return True
 
 
-LONGEST_DEFAULT = 50
-"""The length of the defaults that stubs show."""
-
 _SCALARS = (type(None), bool, int, float, complex, str, bytes)
 
 

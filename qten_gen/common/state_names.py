@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 from .suggestions import nearest
 
@@ -272,6 +272,17 @@ def _renumbered(item: Difference, position: int, segment: str) -> Difference:
         before=with_number(item.before, position, number, segment),
         after=with_number(item.after, position, number, segment),
     )
+
+
+SAFETENSORS_DTYPES: Final = dict(
+    zip(
+        "BOOL U8 I8 U16 I16 F16 BF16 U32 I32 F32 U64 I64 F64 C64 F8_E4M3 F8_E5M2 F8_E8M0".split(),
+        "bool uint8 int8 uint16 int16 float16 bfloat16 uint32 int32 float32 uint64 int64 float64 complex64 "
+        "float8_e4m3fn float8_e5m2 float8_e8m0fnu".split(),
+        strict=True,
+    )
+)
+"""The dtypes of safetensors under the names of torch."""
 
 
 class FileTensor(NamedTuple):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
+from ..common.naming import storage
+from ..model import FieldDecl, FieldKind, TensorClassDecl, declares
 from . import layout, spelling
 from .names import Builtins, NestedNames, qualified_name
 
@@ -68,7 +69,7 @@ class _FieldCode(NamedTuple):
         """The condition under which a value cannot be stored as it is; an annotation's own guard goes before `wrong_shape`."""
         asked = wrong_shape if self.guard is None else self.guard
         middle = f" or {asked}" if asked else ""
-        return f"not {self.builtins.name('isinstance')}({self.field.name}, _Tensor){middle} or device is not None"
+        return f"{self.builtins.name('type')}({self.field.name}) is not _Tensor{middle} or device is not None"
 
     def call(self, function: str, *arguments: str, module: str = "_rt") -> str:
         """A call of the runtime, with the object and the name of the field."""

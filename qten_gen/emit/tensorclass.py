@@ -95,7 +95,7 @@ def _parameters(
         *(text for kw_only, text in given if not kw_only),
         "*",
         *(text for kw_only, text in given if kw_only),
-        "batch_size: _rt.BatchSize = ()",
+        f"batch_size: _rt.BatchSize{'' if 'sized' in declaration.flags else ' = ()'}",
         "device: _rt.DeviceLike = None",
         "names: _rt.NamesLike = None",
         f"lock: {builtins.name('bool')} = False",

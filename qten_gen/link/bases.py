@@ -24,7 +24,7 @@ class Root(Enum):
     MODULE = language.MODULE
 
 
-ROOTS = {root.value: root for root in Root}
+ROOTS = {**{root.value: root for root in Root}, language.SIZED: Root.TENSORCLASS}
 
 
 class _Order(NamedTuple):

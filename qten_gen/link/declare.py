@@ -145,7 +145,10 @@ class Declarations:
             return None
         flags = {keyword for keyword, value in found[1].keywords if value.literal == "True"}
         for base in found[1].bases:
-            if self._names.resolve(base.name) == Root.TENSORCLASS.value:
+            resolved = self._names.resolve(base.name)
+            if resolved == language.SIZED:
+                flags.add("sized")
+            elif resolved == language.TENSORCLASS:
                 flags.update(argument for argument in base.args if isinstance(argument, str))
         return _Member(name, found[1], frozenset(flags.intersection(FLAGS)))
 

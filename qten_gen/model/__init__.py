@@ -14,12 +14,7 @@ from ..common import language as language
 from ..common.language import FLAGS as FLAGS
 from ..common.language import INIT as INIT
 from ..common.language import STRING_OPTIONS as STRING_OPTIONS
-from ..common.naming import PRIVATE_NAMES as PRIVATE_NAMES
-from ..common.naming import storage as storage
 from .build_field import as_submodule as as_submodule
-from .build_field import is_sequence as is_sequence
-from .build_field import is_several as is_several
-from .build_field import nested_keywords as nested_keywords
 from .declarations import BaseDecl as BaseDecl
 from .declarations import Declaration as Declaration
 from .declarations import FileDecl as FileDecl

@@ -131,6 +131,15 @@ def _converted(given: _Annotation) -> FieldDecl | None:
     return FieldDecl(given.name, FieldKind.STATIC, given.optional, cast=cast, type=given.type)
 
 
+def _as_tensor(given: _Annotation) -> FieldDecl | None:
+    """`AsTensor[int]` and `AsTensor[int | None]`: a number that is stored as a tensor in every class."""
+    if given.single is None or given.optional or given.single.name != language.AS_TENSOR:
+        return None
+    members = members_of(argument_of(given.single))
+    present = tuple(member for member in members if member.name != "None")
+    return _number(given._replace(present=present, optional=len(present) < len(members), flags=frozenset()))
+
+
 def _number(given: _Annotation) -> FieldDecl | None:
     """`int`, `float`, `bool` or `complex` in a class that stores numbers as tensors."""
     keeps_numbers = given.flags & {"autocast", "nocast"}
@@ -140,7 +149,7 @@ def _number(given: _Annotation) -> FieldDecl | None:
     return FieldDecl(given.name, FieldKind.NUMBER, given.optional, cast=widest, type=given.type)
 
 
-_DECIDERS = (_unbatched, _tensor, _per_item, _ragged, _several_tensors, _nested, _converted, _number)
+_DECIDERS = (_unbatched, _tensor, _per_item, _ragged, _several_tensors, _nested, _converted, _as_tensor, _number)
 """The kinds in the order in which they are tried."""
 
 

@@ -27,7 +27,7 @@ class FieldKind(Enum):
     TENSOR = "tensor"
     """A tensor whose leading dimensions are the batch size: `Tensor`, `Int[Tensor, "*batch seq"]`, `dict[str, Tensor]`."""
     NUMBER = "number"
-    """`int`, `float`, `bool` or `complex` in a class that is neither `autocast` nor `nocast`: a number is stored as a tensor."""
+    """A number that is stored as a tensor: `AsTensor[int]`, and `int` in a class that is neither `autocast` nor `nocast`."""
     NESTED = "nested"
     """Another TensorClass, whose batch size starts with this one's: `Point`."""
     RAGGED = "ragged"

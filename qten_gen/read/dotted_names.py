@@ -38,8 +38,8 @@ class Scope:
         head, _, rest = dotted.partition(".")
         resolved = self._resolve_head(head)
         qualified = f"{resolved}.{rest}" if rest else resolved
-        if qualified == language.OPEN_MODULE:
-            return language.MODULE
+        if qualified in language.SAME:
+            return language.SAME[qualified]
         return qualified if self.reexports is None else self._beyond(qualified, self.reexports)
 
     def _beyond(self, qualified: str, reexports: Reexports) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from ..common.python_text import LONGEST_DEFAULT
 from ..common.records import replace
 from ..model import MethodSource, NodePath, Signature, language
 from ..model.dimensions import annotation_text
@@ -73,7 +72,7 @@ def _default(node: ast.expr, scope: Scope) -> str:
     # `-1` is an operation on a constant.
     inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     text = text_of(node, scope.lines) if isinstance(inner, ast.Constant) else "..."
-    return text if len(text) <= LONGEST_DEFAULT else "..."
+    return text if len(text) <= 50 else "..."
 
 
 def _annotation(node: ast.expr, scope: Scope, names: dict[str, None]) -> str:

@@ -8,11 +8,10 @@ from ast import literal_eval
 from collections.abc import Iterator
 from unicodedata import normalize
 
-from ..common.naming import ALIASES, WRITTEN_BUILTINS
+from ..common.naming import ALIASES, PRIVATE_NAMES, WRITTEN_BUILTINS, storage
 from ..common.operation_names import CLASS_METHODS, METHODS
 from ..model import (
     HIDDEN,
-    PRIVATE_NAMES,
     BufferDecl,
     ConfigDecl,
     DerivedDecl,
@@ -24,7 +23,6 @@ from ..model import (
     Value,
     VirtualDecl,
     language,
-    storage,
 )
 from ..model.field_kinds import is_kw_only
 from .dynamic_declarations import is_dynamic

@@ -184,6 +184,10 @@ def unsupported_type(context: RuleContext) -> Iterator[Problem]:
         unfit = None if context.constructs_itself else _no_type(declared.type)
         if unfit is not None:
             yield Problem(f"the type of {declared.name} {unfit[0]}", declared.type.place, unfit[1])
+    for declared in context.module_fields:
+        if declared.type.name == language.AS_TENSOR:
+            message = f"{declared.name} is AsTensor, but a Module keeps numbers"
+            yield Problem(message, declared.type.place, "write int, float, bool or complex")
     for field in context.tensorclass_fields:
         problem = _problem(field, context) if _no_type(field.type) is None else None
         if problem is not None:
@@ -260,6 +264,8 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
     if any(member.name == language.RAGGED for member in present):
         unfit = "has no rows of a Tensor or a TensorClass" if len(present) == 1 else "combines Ragged with another type"
         return None if field.kind is FieldKind.RAGGED else (unfit, "write Ragged[Tensor], or Ragged of a TensorClass")
+    if any(member.name == language.AS_TENSOR for member in present) and field.kind is not FieldKind.NUMBER:
+        return "is no AsTensor of a number", "write AsTensor[int], AsTensor[float | None] or the like"
     if tensors and len(tensors) < len(present):
         return "combines a tensor with another type", "write Tensor; a number becomes a tensor"
     if len(nested) > 1 or (nested and len(nested) < len(present)):

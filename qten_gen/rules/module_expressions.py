@@ -24,9 +24,9 @@ from ..model import (
     Value,
     declares,
     dim_names,
-    is_several,
     language,
 )
+from ..model.build_field import is_several
 from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
 from .rule_input import RuleContext

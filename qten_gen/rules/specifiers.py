@@ -22,11 +22,9 @@ from ..model import (
     TensorClassDecl,
     Value,
     declares,
-    is_sequence,
-    is_several,
     language,
-    nested_keywords,
 )
+from ..model.build_field import is_sequence, is_several, nested_keywords
 from .dynamic_declarations import KEYWORDS as _DECIDING
 from .dynamic_declarations import is_dynamic, is_tuple
 from .rule_input import Problem, Project, RuleContext, name_of

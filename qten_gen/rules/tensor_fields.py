@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import FieldDecl, FieldKind, TensorClassDecl
+from ..model import FieldDecl, FieldKind, TensorClassDecl, language
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES, Axis, AxisKind, UnreadableShape, read_axes
 from .rule_input import Problem, RuleContext
 
@@ -113,22 +113,31 @@ def implicit_tensor_conversion(context: RuleContext) -> Iterator[Problem]:
 
     In a class without flags, a number in a field annotated `int`, `float`, `bool` or `complex` becomes a tensor, as in
     tensordict. The declaration then says `int` where the object has a `Tensor`: type checkers accept `json.dumps(batch.epoch)`,
-    which raises TypeError.
+    which raises TypeError. `AsTensor[int]` says what happens; `nocast=True` on the class keeps all its numbers as they are.
 
     Example:
 
-     from qten_gen import TensorClass
+    -from qten_gen import TensorClass
+    +from qten_gen import AsTensor, TensorClass, number
      from torch import Tensor
 
 
-    -class Batch(TensorClass):
-    +class Batch(TensorClass, nocast=True):
+     class Batch(TensorClass):
          tokens: Tensor
-         epoch: int
+    -    epoch: int = 0
     -           ^^^
+    +    epoch: AsTensor[int] = number(default=0)
     """
     for field in context.tensorclass_fields:
-        if field.kind is FieldKind.NUMBER:
+        if field.kind is FieldKind.NUMBER and field.type.name != language.AS_TENSOR:
             message = f"{field.name} is annotated {field.type.text}, but is stored as a Tensor"
-            help = "annotate it with Tensor, or set nocast=True (keeps numbers) or autocast=True (converts them) on the class"
-            yield Problem(message, field.type.place, help)
+            yield Problem(
+                message, field.type.place, f"write {field.name}: {_as_tensor(field)}, or set nocast=True on the class"
+            )
+
+
+def _as_tensor(field: FieldDecl) -> str:
+    """The annotation and default of a number that says to checkers what is stored."""
+    type = f"AsTensor[{field.cast}{' | None' if field.optional else ''}]"
+    default = field.default
+    return type if default is None else f"{type} = number(default={'...' if default.factory else default.value.text})"

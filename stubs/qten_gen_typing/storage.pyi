@@ -20,7 +20,6 @@ class Storage(Stored):
         copy_existing: bool = False,
         *,
         num_threads: int = 0,
-        share_non_tensor: bool = False,
         existsok: bool = True,
     ) -> T:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
@@ -36,7 +35,6 @@ class Storage(Stored):
             prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
             copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
             num_threads: How many threads write.
-            share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
             existsok: Whether a folder that holds an object may get this one.
 
         Raises:
@@ -50,7 +48,6 @@ class Storage(Stored):
         copy_existing: bool = False,
         *,
         num_threads: int = 0,
-        share_non_tensor: bool = False,
         existsok: bool = True,
     ) -> T:
         """`memmap` in place: this object and its nested objects get the mapped tensors, and are locked.
@@ -63,15 +60,7 @@ class Storage(Stored):
             RuntimeError: the object is locked, and not because it is a memory map; use `memmap`.
             FrozenInstanceError: the object is frozen; use `memmap`.
         """
-    def memmap_like(
-        self: T,
-        prefix: PathLike | None = None,
-        copy_existing: bool = False,
-        *,
-        num_threads: int = 0,
-        share_non_tensor: bool = False,
-        existsok: bool = True,
-    ) -> T:
+    def memmap_like(self: T, prefix: PathLike | None = None, *, num_threads: int = 0, existsok: bool = True) -> T:
         """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
 
         Where the file system can, the files take no room until they are written to. No element is read, so that an expanded object,
@@ -79,8 +68,6 @@ class Storage(Stored):
 
             store = batch[0].expand(1_000_000).memmap_like("data/train")
             store[:64] = first
-
-        It takes the arguments of `memmap`; nothing is copied, so `copy_existing` changes nothing.
 
         >>> store = Batch(torch.ones(2), batch_size=2).memmap_like("data/train")
         >>> store.tokens
@@ -123,7 +110,6 @@ class Storage(Stored):
         copy_existing: bool = False,
         *,
         num_threads: int = 0,
-        share_non_tensor: bool = False,
         existsok: bool = True,
     ) -> T:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
@@ -139,7 +125,6 @@ class Storage(Stored):
             prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
             copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
             num_threads: How many threads write.
-            share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
             existsok: Whether a folder that holds an object may get this one.
 
         Raises:
@@ -153,7 +138,6 @@ class Storage(Stored):
         copy_existing: bool = False,
         *,
         num_threads: int = 0,
-        share_non_tensor: bool = False,
         existsok: bool = True,
     ) -> T:
         """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
@@ -169,7 +153,6 @@ class Storage(Stored):
             prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
             copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
             num_threads: How many threads write.
-            share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
             existsok: Whether a folder that holds an object may get this one.
 
         Raises:
@@ -264,9 +247,7 @@ class Storage(Stored):
         Raises:
             TypeError: a static value is of a type that neither `torch.load` reads safely nor JSON holds.
         """
-    def load_state_dict(
-        self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False, from_flatten: bool = False
-    ) -> T:
+    def load_state_dict(self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> T:
         """Copy the tensors of a state dict into the tensors of this object, and take over its static values and names.
 
         >>> state = Batch(torch.arange(2), batch_size=2).state_dict()
@@ -277,7 +258,6 @@ class Storage(Stored):
             state_dict: As `state_dict` returns it, nested or flat.
             strict: Whether the names have to be the same; otherwise names on one side only are passed over.
             assign: Whether the object gets the tensors themselves, and with them another batch size.
-            from_flatten: Changes nothing: which form the dict has is seen from its values.
 
         Returns:
             The object.

@@ -11,21 +11,21 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_600,
-    "run|project|generate": 4_380,
-    "read|link|model|common": 7_640,
+    "run|project|generate": 4_369,
+    "read|link|model|common": 7_657,
     "reflection": 950,
-    "rules": 5_195,
+    "rules": 5_197,
     "emit|report|building": 2_325,
-    "runtime/declaring": 3_368,
-    "runtime/module": 3_510,
-    "runtime/qten_style|runtime": 1_996,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_041,
+    "runtime/declaring": 3_366,
+    "runtime/module": 3_610,
+    "runtime/qten_style|runtime": 1_990,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_107,
     "runtime/tensorclass/(methods|operations)": 4_590,
-    "runtime/tensorclass/storage": 2_150,
-    "runtime/tensorclass/(processes|interop|torch_tools)": 1_765,
-    "large_models": 3_810,
+    "runtime/tensorclass/storage": 2_153,
+    "runtime/tensorclass/(processes|interop|torch_tools)": 1_790,
+    "large_models": 3_725,
     "tools/adopt": 3_000,
-    "tools/(inspect|lock)": 1_670,
+    "tools/(inspect|lock)": 1_655,
     "tools/lsp": 1_000,
     "tools/stubs": 650,
     "tools/check|tools": 240,
@@ -33,9 +33,9 @@ ROOMS = {
 }
 """Rooms that share a number of lines, as a pattern of their folders below `qten_gen`."""
 
-PACKAGE_LINES = 55_000
+PACKAGE_LINES = 55_150
 PACKAGE_FILES = 330
-TEST_LINES = 56_000
+TEST_LINES = 56_200
 
 
 def lines(path: Path) -> int:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from qten_gen import Module, buffer, fake_mode, param, submodule
 
-from .models import spoiled_memory
+from .models import PlainRotary, spoiled_memory
 
 
 class OfMethod(Module):
@@ -54,6 +54,9 @@ class AfterInit(Module):
 
 class Inner(Module):
     steps: Tensor = buffer(4, persistent=False, value=lambda inner: torch.arange(4).float())
+
+    def forward(self) -> Tensor:
+        return self.steps
 
 
 class OfChild(Module):
@@ -116,6 +119,7 @@ class Kinds(Module):
     counts: Tensor = buffer(3, persistent=False, value=lambda it: torch.tensor([165, 0, 2], dtype=torch.int32))
     phases: Tensor = buffer(2, persistent=False, value=lambda it: torch.tensor([1 + 2j, 3]))
     step: Tensor = buffer(persistent=False, value=lambda it: torch.tensor(7))
+    eights: Tensor = buffer(2, persistent=False, dtype=torch.float8_e4m3fn, initializer=nn.init.ones_)
 
     def forward(self) -> Tensor:
         return self.step
@@ -126,7 +130,8 @@ def test_every_kind_of_value_is_made(inference: bool) -> None:
     with torch.inference_mode(inference):
         model = emptied(Kinds)
     model()
-    assert all(map(torch.equal, model.buffers(), Kinds().buffers()))
+    for one, other in zip(model.buffers(), Kinds().buffers(), strict=True):
+        assert torch.equal(one.to(torch.complex64), other.to(torch.complex64))
 
 
 def test_a_cast_module_gets_the_values_that_it_had() -> None:
@@ -135,13 +140,18 @@ def test_a_cast_module_gets_the_values_that_it_had() -> None:
     assert all(map(torch.equal, model.to_empty(device="cpu").buffers(), OfChild().half().buffers()))
 
 
-def test_random_values_are_the_same_whatever_was_drawn_before() -> None:
-    class Noisy(Module):
-        noise: Tensor = buffer(4, persistent=False, initializer=nn.init.normal_)
+class Noise(Module):
+    noise: Tensor = buffer(4, persistent=False, initializer=nn.init.normal_)
+    steps: Tensor = buffer(4, persistent=False, value=lambda it: torch.arange(4).float())
 
-    first = emptied(Noisy).get_buffer("noise")
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.steps
+
+
+def test_random_values_are_the_same_whatever_was_drawn_before() -> None:
+    first = emptied(Noise).get_buffer("noise")
     torch.rand(3)
-    assert torch.equal(first, emptied(Noisy).get_buffer("noise"))
+    assert torch.equal(first, emptied(Noise).get_buffer("noise"))
 
 
 def test_fake_tensors_have_no_values_to_make() -> None:
@@ -204,13 +214,22 @@ def test_what_a_module_shares_with_its_stand_in_is_not_changed() -> None:
             each()
 
 
-def test_float8_is_made() -> None:
-    class Scaled(Module):
-        scale: Tensor = buffer(
-            2, persistent=False, dtype=torch.float8_e4m3fn, value=lambda it: torch.ones(2).to(torch.float8_e4m3fn)
-        )
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda it: torch.arange(4.0, device=it.weight.device),
+        lambda it: torch.tensor([0.0, 1, 2, 3], device=it.weight.device),
+        lambda it: it.weight.new_tensor([0.0, 1, 2, 3]),
+        lambda it: torch.arange(4).to(it.weight),
+        lambda it: torch.ones_like(it.weight).cumsum(0) - 1,
+    ],
+)
+def test_a_value_may_take_its_place_from_a_saved_tensor(made: Callable[..., Tensor]) -> None:
+    class Placed(Module):
+        weight: nn.Parameter = param(4, initializer=nn.init.ones_)
+        mask: Tensor = buffer(4, persistent=False, value=made)
 
-    assert emptied(Scaled).get_buffer("scale").float().tolist() == [1, 1]
+    assert emptied(Placed).get_buffer("mask").tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
 class Unknown(Module):
@@ -235,7 +254,21 @@ class OfSaved(Module):
         return x * self.mask
 
 
-@pytest.mark.parametrize("cls", [Unknown, OfSaved])
+class OfUnknown(Module):
+    """The value is computed from a child's buffer, which nothing makes."""
+
+    child: Unknown = submodule(Unknown)
+    mask: Tensor = buffer(4, persistent=False, value=lambda it: it.child.mask * 2)
+    forward = OfSaved.forward
+
+
+class OfPlain(Module):
+    child: PlainRotary = submodule(PlainRotary, 8)
+    mask: Tensor = buffer(4, persistent=False, value=lambda it: it.child.inv_freq * 2)
+    forward = OfSaved.forward
+
+
+@pytest.mark.parametrize("cls", [Unknown, OfSaved, OfUnknown, OfPlain])
 def test_the_first_call_raises_where_nothing_makes_it(cls: type[Module]) -> None:
     model: nn.Module = emptied(cls)
     for each in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), model):
@@ -295,6 +328,39 @@ def test_what_a_trainer_writes_into_that_memory_is_kept_and_a_run_on_meta_is_non
     assert model(torch.ones(4)).tolist() == [9.0] * 4
     model.get_submodule("inner").steps = torch.ones(4)
     assert model(torch.ones(4)).tolist() == [3.0] * 4
+
+
+class Parent(Module):
+    """Writes into the unsaved buffer of a child, which cannot know of it."""
+
+    inner: Inner = submodule(Inner)
+
+    def __post_init__(self) -> None:
+        self.inner.steps.mul_(2)
+
+    def forward(self) -> Tensor:
+        out: Tensor = self.inner()
+        return out
+
+
+def test_what_a_parent_writes_into_it_is_not_lost_in_silence() -> None:
+    assert Parent(dtype=torch.float64).inner.steps.tolist() == [0, 2, 4, 6]
+    for model in (Parent().to_empty(device="cpu"), emptied(Parent)):
+        with pytest.raises(RuntimeError, match=r"Inner\.steps was never written.*__post_init__ of a module around it"):
+            model()
+        model.get_buffer("inner.steps").fill_(3)
+        assert model().tolist() == [3] * 4
+
+
+@pytest.mark.parametrize(("cls", "name"), [(Unknown, "mask"), (Noise, "noise")])
+def test_memory_that_nothing_can_fill_warns_where_the_module_is_used(cls: type[Module], name: str) -> None:
+    model: nn.Module = on_meta(cls)
+    allocated(model)
+    with pytest.warns(UserWarning) as warned:
+        model(torch.ones(4))
+    assert f"{cls.__name__}.{name} was on meta, and has memory now" in str(warned[0].message)
+    assert all(each.filename == __file__ for each in warned)
+    assert cls is Unknown or model.get_buffer("steps").tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_a_trainer_that_writes_it_is_left_alone() -> None:

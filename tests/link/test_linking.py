@@ -163,3 +163,11 @@ def test_an_open_module_is_a_module(base: str) -> None:
     source, _ = read(text.encode(), "shop/model.py", "shop.model")
     (declaration,) = link([source])[0][0].declarations
     assert [each.name for each in declaration.bases] == ["qten_gen.Module"]
+
+
+@pytest.mark.parametrize("base", ["SizedTensorClass", "Base"])
+def test_a_sized_class_has_the_flag_of_its_base(base: str) -> None:
+    text = f"from qten_gen import SizedTensorClass\nBase = SizedTensorClass\nclass Batch({base}, frozen=True): ...\n"
+    source, _ = read(text.encode(), "shop/model.py", "shop.model")
+    (declaration,) = link([source])[0][0].declarations
+    assert isinstance(declaration, TensorClassDecl) and declaration.flags == {"frozen", "sized"}

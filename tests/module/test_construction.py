@@ -29,11 +29,6 @@ def test_config_fields_are_ordinary_attributes() -> None:
     assert Block(4).heads == 2
 
 
-def test_a_config_value_that_is_not_an_integer_is_refused_as_a_dimension() -> None:
-    with pytest.raises(TypeError):
-        Block((2, 2))  # type: ignore[arg-type] # what the test is about
-
-
 def test_repr_shows_the_constructor_arguments() -> None:
     assert repr(Block(4)).splitlines()[1] == "  dim=4, heads=2"
 
@@ -119,21 +114,8 @@ class Base(Module):
         return x * self.weight
 
 
-class Wide(Base):
-    cols: int = 3
-    bias: nn.Parameter = param("rows*cols", initializer=nn.init.zeros_)
-    norm: nn.LayerNorm = submodule(nn.LayerNorm, "cols")
-
-
 class Negative(Base):
     weight: nn.Parameter = param("rows", 2, initializer=lambda tensor: tensor.fill_(-1))
-
-
-def test_inherited_attributes_are_read_as_in_the_parent() -> None:
-    wide = Wide(2, dtype=torch.float64)
-    assert wide.weight is dict(wide.named_parameters())["weight"]
-    assert wide.doubled_rows.tolist() == [4, 4]
-    assert wide.doubled_rows.dtype is torch.float64
 
 
 def test_a_field_can_be_overridden() -> None:

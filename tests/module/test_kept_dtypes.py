@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import parametrize
+from torch.nn.utils import parametrize, prune, spectral_norm, weight_norm
 
 from qten_gen import DeclarationError, Module, ModuleList, Sequential, buffer, param, sequential, submodule
 
@@ -197,6 +197,15 @@ def test_a_parametrized_tensor_is_kept_if_its_own_is(name: str) -> None:
     router.to(BF16)
     assert router.gate.dtype == torch.float32
     assert router.bias.dtype == BF16
+
+
+@pytest.mark.filterwarnings("ignore:.*deprecated:FutureWarning")
+@pytest.mark.parametrize("put", [prune.Identity.apply, weight_norm, spectral_norm])
+def test_what_computes_a_kept_tensor_before_each_call_is_kept(put: Callable[[Router, str], object]) -> None:
+    router = Router(4)
+    put(router, "gate")
+    held = {name: tensor.dtype for name, tensor in router.to(BF16).state_dict().items()}
+    assert held.pop("bias") == BF16 and len(held) > 1 and set(held.values()) == {torch.float32}
 
 
 def test_ties_of_a_kept_tensor_hold_and_are_kept() -> None:

@@ -6,6 +6,7 @@ import copy
 import pickle
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -56,12 +57,12 @@ def tokens() -> Tensor:
     return torch.tensor([[0, 1, 2], [3, 6, 5]])
 
 
-MOVES: dict[str, Callable[[Tower], Tower]] = {
+MOVES: dict[str, Callable[[Tower], Any]] = {
     "double": lambda tower: tower.double(),
     "half": lambda tower: tower.half(),
     "to meta": lambda tower: tower.to("meta"),
     "to_empty": lambda tower: tower.to_empty(device="cpu"),
-    "to meta and back": lambda tower: tower.to("meta").to_empty(device="cpu"),
+    "to meta and back": lambda tower: nn.ModuleList([tower]).to("meta").to_empty(device="cpu")[0],
     "share_memory": lambda tower: tower.share_memory(),
     "deepcopy": copy.deepcopy,
     "pickle": lambda tower: pickle.loads(pickle.dumps(tower)),
@@ -89,13 +90,6 @@ def test_a_tie_is_kept_by_every_move(move: Callable[[Tower], Tower]) -> None:
     ours = Tower(7, 4)
 
     assert is_tied(move(ours))
-
-
-def test_a_tie_is_kept_where_the_owner_is_a_child() -> None:
-    ours = Tower(7, 4)
-    nn.Sequential(ours).to("meta").to_empty(device="cpu")
-
-    assert is_tied(ours)
 
 
 @pytest.mark.usefixtures("future_flags")
@@ -192,7 +186,7 @@ def pruned(tower: Tower) -> None:
     prune.identity(tower.embed, "weight")  # type: ignore[no-untyped-call] # torch leaves it untyped
 
 
-MOVED = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("change", "path"),
     [
         (adapted, "embed.base.weight"),
@@ -200,38 +194,14 @@ MOVED = pytest.mark.parametrize(
         (pruned, "embed.weight_orig"),
     ],
 )
-
-
-@MOVED
-def test_a_tie_to_a_parameter_that_has_moved_is_kept_by_moves(change: Callable[[Tower], None], path: str) -> None:
+def test_a_tie_to_a_parameter_that_has_moved_is_kept(change: Callable[[Tower], None], path: str) -> None:
     ours = Tower(7, 4)
     change(ours)
-    assert ours.head is ours.get_parameter(path)
+    for assign in (False, True):
+        ours.load_state_dict({name: tensor + 1 for name, tensor in ours.state_dict().items()}, assign=assign)
+        assert ours.head is ours.get_parameter(path)
     nn.Sequential(ours).to("meta").to_empty(device="cpu")
     assert ours.head is ours.get_parameter(path) and not ours.head.is_meta
-
-
-@MOVED
-@pytest.mark.parametrize("assign", [False, True])
-def test_a_tie_to_a_parameter_that_has_moved_is_kept_by_loading(
-    change: Callable[[Tower], None], path: str, assign: bool
-) -> None:
-    ours = Tower(7, 4)
-    change(ours)
-    ours.load_state_dict({name: tensor + 1 for name, tensor in ours.state_dict().items()}, assign=assign)
-    assert ours.head is ours.get_parameter(path)
-
-
-def test_two_ties_follow_a_source_that_is_replaced() -> None:
-    class Twice(Module):
-        embed: nn.Embedding = submodule(nn.Embedding, 3, 2)
-        left: nn.Parameter = param(tie="embed.weight")
-        right: nn.Parameter = param(tie="embed.weight")
-
-    module = Twice()
-    module.embed = nn.Embedding(3, 2)
-    module.to("meta").to_empty(device="cpu")
-    assert module.left is module.embed.weight and module.right is module.embed.weight
 
 
 class Inner(Module):
@@ -280,7 +250,10 @@ def test_all_names_have_what_replaces_one_of_them(way: str, again: str) -> None:
         found = {id(each) for each in (outer.deep, outer.left, outer.right, outer.inner.head, outer.inner.embed.weight)}
         assert len(found) == 1 and torch.equal(outer.deep, fresh())
     assert all(torch.equal(saved, fresh()) for saved in outer.state_dict().values())
-    assert retie(outer) is outer
+    assert (
+        retie(outer) is outer
+        and len({*map(id, retie(outer.to("meta").to_empty(device="cpu"))._parameters.values())}) == 1
+    )
 
 
 def test_a_tie_whose_parameter_is_gone_is_an_error_until_another_one_is_given() -> None:
@@ -311,34 +284,28 @@ def test_a_change_that_fails_leaves_the_tie() -> None:
     assert is_tied(ours)
 
 
-def test_functional_call_replaces_both_names() -> None:
+def test_functional_call_replaces_both_names_or_lends_one() -> None:
     ours = Tower(7, 4)
-    changed = {"embed.weight": torch.zeros(7, 4)}
+    cases: list[dict[str, Tensor]] = [{"embed.weight": torch.zeros(7, 4)}, {"head": nn.Parameter(torch.zeros(7, 4))}]
+    for lent in cases:
+        for both in {True, "head" not in lent}:
+            assert not torch.func.functional_call(ours, lent, (tokens(),), tie_weights=both).any() and is_tied(ours)
 
-    assert not torch.func.functional_call(ours, changed, (tokens(),)).any()
 
-
-def test_a_child_of_another_shape_is_an_error_of_the_constructor() -> None:
-    class Wrong(Module):
+def test_a_child_without_such_a_parameter_is_an_error_of_the_constructor() -> None:
+    class Wide(Module):
         dim: int
         embed: nn.Embedding = submodule(nn.Embedding, "dim", "2*dim")
         head: nn.Parameter = param("dim", "dim", tie="embed.weight")
 
-    with pytest.raises(ValueError, match=r"Wrong: embed.weight has shape \(2, 4\), and is tied to \(2, 2\)"):
-        Wrong(2)
-
-
-def test_a_child_of_a_plain_class_without_the_parameter_is_an_error_of_the_constructor() -> None:
-    class Norm(nn.LayerNorm):
-        pass
-
-    class Wrong(Module):
-        dim: int
-        norm: Norm = submodule(Norm, "dim")
+    class Misspelt(Module):
+        norm: Adapter = submodule(Adapter, submodule(nn.Identity))
         head: nn.Parameter = param(tie="norm.wieght")
 
+    with pytest.raises(ValueError, match=r"Wide: embed.weight has shape \(2, 4\), and is tied to \(2, 2\)"):
+        Wide(2)
     with pytest.raises(AttributeError, match="wieght"):
-        Wrong(2)
+        Misspelt()
 
 
 class Switched(Module):

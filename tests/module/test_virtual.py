@@ -128,6 +128,7 @@ def test_a_module_without_tensors_still_follows_its_moves() -> None:
     assert bare.ones.dtype is torch.float64
     assert bare.half().ones.dtype is torch.float16
     assert bare.to("meta").ones.device.type == "meta"
+    assert Bare.on_meta(2).materialize("cpu", dtype=torch.float64).ones.dtype is torch.float64
     assert not bare.state_dict()
 
 

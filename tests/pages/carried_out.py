@@ -27,14 +27,12 @@ from pathlib import Path
 from tests import fresh_process
 
 REPOSITORY = Path(__file__).parents[2]
-# The examples of docs/rules.md are carried out by tests/rules, which also hold the page equal to the rules.
 PAGES = [
     "README.md",
     *sorted(
         str(page.relative_to(REPOSITORY))
         for folder in ("docs", "docs/evidence")
         for page in (REPOSITORY / folder).glob("*.md")
-        if page.name != "rules.md"
     ),
 ]
 
@@ -72,12 +70,13 @@ class Block:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """The fenced blocks of a page. A difference of two programs stands for the new one."""
+    """The fenced blocks of a page. A difference of two files stands for the new one; tests/rules carries out those of lines."""
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     for match in re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         language, shown = match[1].strip(), match[2]
         if language == "diff":
-            language, shown = "python", re.sub(r"^-.*\n|^[ +]", "", shown, flags=re.MULTILINE)
+            language = "python" if shown.startswith(" # ") else "text"
+            shown = re.sub(r"^-.*\n|^[ +]", "", shown, flags=re.MULTILINE)
         yield Block(language, shown, text.count("\n", 0, match.start()) + 1)
 
 

@@ -11,7 +11,7 @@ HEAD = """\
 from typing import Callable, Generic, Self, TypeVar
 import torch
 from torch import Tensor, nn
-from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, const, field, param, submodule, virtual
+from qten_gen import AsTensor, Module, PerItem, TensorClass, Unbatched, buffer, const, field, param, submodule, virtual
 """
 
 
@@ -51,6 +51,8 @@ def field(declaration: str, flags: str = "", before: str = "") -> list[str]:
         "Unbatched[Tensor] | Tensor",
         "PerItem[str] | str",
         "PerItem[list[Inner]]",
+        "AsTensor[str]",
+        "AsTensor[int] | None",
     ],
 )
 def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
@@ -103,6 +105,7 @@ def test_a_type_that_says_one_kind_is_accepted(annotation: str) -> None:
 @pytest.mark.parametrize(("flag", "expected"), [("", ["QG210"]), (", nocast=True", []), (", autocast=True", [])])
 def test_a_number_is_warned_about_only_where_it_becomes_a_tensor(flag: str, expected: list[str]) -> None:
     assert field("x: float | None", flags=flag) == expected
+    assert field("x: AsTensor[float | None]", flags=flag) == []
 
 
 @pytest.mark.parametrize("annotation", ['"Tensor"', "'Tensor'", "Tensor"])

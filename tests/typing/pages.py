@@ -10,11 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.pages.carried_out import PAGES as ALL_PAGES
-from tests.pages.carried_out import Block, blocks
-
-PAGES = [page for page in ALL_PAGES if page != "docs/library-stubs.md"]
-"""Without the page whose types are those of stubs that it writes: `tests/tools/stubs` checks what they say."""
+from tests.pages.carried_out import PAGES, Block, blocks
 
 _BEFORE = {"docs/adopting.md": {"legacy/layers.py"}}
 """Files that are shown as they are before `qten-gen adopt` changes them, with the mistakes of such code."""

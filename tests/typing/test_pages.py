@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli.command import main
-from tests.pages.carried_out import blocks
+from tests.pages.carried_out import PAGES, blocks
 from tests.typing import checked_folders
 from tests.typing.checked_folders import PATHS, Reports
-from tests.typing.pages import PAGES, package, write_pages
+from tests.typing.pages import package, write_pages
 
 Line = tuple[str, int]
 

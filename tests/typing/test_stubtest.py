@@ -58,7 +58,7 @@ def settings(cache: Path) -> str:
 )
 def test_the_package_and_the_generated_stubs_say_what_the_classes_are(tmp_path: Path) -> None:
     modules = ["qten_gen", *pairs()]
-    assert "kinds.modules_qten" in modules and "digits.model_qten" in modules
+    assert "kinds.modules_qten" in modules and "detector.model_qten" in modules
     cache, config = tmp_path / "cache", tmp_path / "mypy.ini"
     config.write_text(settings(cache), encoding="utf-8")
     command = [sys.executable, "-m", "mypy.stubtest", *modules, "--allowlist", str(ALLOWED), "--concise"]

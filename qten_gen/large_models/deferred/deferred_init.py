@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import get_ident, local
 from typing import NoReturn, ParamSpec, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -13,7 +13,7 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..fake.arguments import is_called_by, is_emulated, tensors
+from ..fake.arguments import Args, Function, Options, Types, is_called_by, is_emulated, tensors
 from ..fake.context import is_fake
 from ..fake.fake_tensor import Fake, attribute, own_attributes
 from ..fake.mode import FakeMode
@@ -49,13 +49,7 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         self._graphs: dict[int, set[int]] = {}
         """For memory that autograd recorded operations on, all memory of the graph."""
 
-    def __torch_dispatch__(
-        self,
-        func: OpOverload,
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_dispatch__(self, func: OpOverload, types: Types, args: Args = (), kwargs: Options = None) -> object:
         device = (kwargs or {}).get("device")
         if func is torch.ops.aten.empty_like.default and not self.is_recording and is_called_by((_EMPTIES,)):
             # It asks for memory and for no values. Without weak references to it, a parameter can be swapped.
@@ -148,13 +142,7 @@ class Deferred(Fake):
     """A tensor that deferred_init has returned. What is no operation, and would be lost on it, is an error."""
 
     @classmethod
-    def __torch_function__(
-        cls,
-        func: Callable[..., object],
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_function__(cls, func: Function, types: Types, args: Args = (), kwargs: Options = None) -> object:
         tensor = args[0] if args else None
         if func in _LOST and isinstance(tensor, cls) and real_of(tensor) is not None:
             raise DeferredError(
@@ -326,9 +314,7 @@ def value_of(tensor: Tensor) -> Tensor:
 
 
 def materialize_module(
-    module: nn.Module,
-    buffers_only: bool = False,
-    check_fn: Callable[[nn.Module], bool] | None = None,
+    module: nn.Module, buffers_only: bool = False, check_fn: Callable[[nn.Module], bool] | None = None
 ) -> None:
     """Give a module that deferred_init made its values, in place.
 

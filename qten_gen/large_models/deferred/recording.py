@@ -27,7 +27,7 @@ from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
-from ..fake.arguments import LIBRARIES, is_called_by, tensors, written
+from ..fake.arguments import LIBRARIES, Args, Function, Keywords, Options, Types, is_called_by, tensors, written
 from ..fake.fake_tensor import Fake, attribute, become_fake
 from ..fake.mode import FakeMode, makes_lazy
 from .streams import Streams
@@ -127,13 +127,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """The values of a fake tensor as the program would have them now."""
         return self.tape.values([self.slot(tensor)])[0]
 
-    def __torch_dispatch__(
-        self,
-        func: OpOverload,
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_dispatch__(self, func: OpOverload, types: Types, args: Args = (), kwargs: Options = None) -> object:
         working, self.working_thread = self.working_thread, get_ident()
         try:
             if func is torch.ops.prim.device.default:
@@ -144,7 +138,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         finally:
             self.working_thread = working
 
-    def _run(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+    def _run(self, func: OpOverload, args: Args, kwargs: Keywords) -> object:
         """Run an operation on real tensors now, also where it reads fake ones; or record it."""
         given = list(tensors((*args, *kwargs.values())))
         mine = [tensor for tensor in given if self.is_mine(tensor)]
@@ -238,7 +232,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         )
         return found
 
-    def _fake_result(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+    def _fake_result(self, func: OpOverload, args: Args, kwargs: Keywords) -> object:
         """The results of an operation on fake tensors. The commonest ones are not worth a call of the mode."""
         if func in _FILLING and (tensor := cast(Tensor, args[0])).is_contiguous() and tensor.is_floating_point():
             return tensor
@@ -287,13 +281,13 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         self.tape.append(Operation(index, clone, noted, {}, [], [slot], (), None, [], None, place, inference=False))
         return fake
 
-    def carried_out(self, func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+    def carried_out(self, func: object, args: Args, kwargs: Keywords) -> object:
         """Carry a function out now, and take what it gives for a constant."""
         with torch.no_grad():
             found = self._now(cast(OpOverload, func), args, kwargs)
         return _mapped(found, lambda tensor: self.constant(tensor, None))
 
-    def _now(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+    def _now(self, func: OpOverload, args: Args, kwargs: Keywords) -> object:
         """Carry a function out with the values of fake tensors: real tensors, which later changes do not reach."""
         fakes = {id(fake): fake for fake in tensors((*args, *kwargs.values())) if isinstance(fake, FakeTensor)}
         if fakes:
@@ -341,7 +335,7 @@ def _mapped(value: object, change: Callable[[Tensor], object]) -> object:
     return value
 
 
-_AS_ARRAY: Callable[..., object] = torch.asarray
+_AS_ARRAY: Function = torch.asarray
 _PYTHON = torch._C.DispatchKey.Python
 _NO_DATA = ("but its data is not allocated yet", "Cannot access data pointer of Tensor")
 """C++'s messages about a fake tensor whose memory it was going to read."""
@@ -354,13 +348,7 @@ class PythonFunctions(TorchFunctionMode):
         super().__init__()
         self._recorder = recorder
 
-    def __torch_function__(
-        self,
-        func: Callable[..., object],
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_function__(self, func: Function, types: Types, args: Args = (), kwargs: Options = None) -> object:
         kwargs = kwargs or {}
         name = getattr(func, "__name__", func)
         is_off = torch._C._dispatch_tls_is_dispatch_key_excluded(_PYTHON) and name != "__get__"
@@ -382,7 +370,7 @@ class PythonFunctions(TorchFunctionMode):
             raise refused(name, _NO_RULE, "call it outside, and pass in what it gives") from error
 
 
-def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: Tensor) -> None:
+def _set_data(recorder: Recorder, func: Function, tensor: Tensor, data: Tensor) -> None:
     """`tensor.data = data`, of which no operation is seen."""
     if is_lazy(tensor):
         become_fake(tensor, data)
@@ -402,12 +390,10 @@ def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, d
     recorder.now_is(tensor, alias)
 
 
-def _new_tensor(
-    recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: object, **options: object
-) -> object:
+def _new_tensor(recorder: Recorder, func: Function, tensor: Tensor, data: object, **options: object) -> object:
     """`tensor.new_tensor(data)`: fake tensors answer it in their own mode, where nothing is recorded."""
     given = {name: value for name, value in options.items() if value is not None}
-    made: Callable[..., object] = torch.tensor
+    made: Function = torch.tensor
     return made(_with_numbers(recorder, data), **{"dtype": tensor.dtype, "device": tensor.device, **given})
 
 
@@ -418,21 +404,19 @@ def _with_numbers(recorder: Recorder, data: object) -> object:
     return [recorder.value(part) if isinstance(part, FakeTensor) else _with_numbers(recorder, part) for part in data]
 
 
-def _from_data(
-    recorder: Recorder, func: Callable[..., object], data: object, *args: object, **kwargs: object
-) -> object:
+def _from_data(recorder: Recorder, func: Function, data: object, *args: object, **kwargs: object) -> object:
     """`torch.tensor(data)` and its like."""
     return func(_with_numbers(recorder, data), *args, **kwargs)
 
 
-def _carried_out(recorder: Recorder, func: Callable[..., object], *args: object, **kwargs: object) -> object:
+def _carried_out(recorder: Recorder, func: Function, *args: object, **kwargs: object) -> object:
     """A function that takes other steps where it sees a mode, with other last bits: carried out now."""
     if torch.is_grad_enabled() and any(isinstance(value, Tensor) and value.requires_grad for value in args):
         return func(*args, **kwargs)  # autograd needs the steps, which are the same then
     return recorder.carried_out(func, args, kwargs)
 
 
-_ANSWERS: dict[object, Callable[..., object]] = {
+_ANSWERS: dict[object, Function] = {
     attribute("data", "__set__"): _set_data,
     Tensor.tolist: lambda recorder, func, tensor: recorder.value(tensor).tolist(),
     Tensor.new_tensor: _new_tensor,

@@ -7,15 +7,22 @@ import copy
 import functools
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import CodeType, FrameType
-from typing import cast
+from typing import TypeAlias, cast
 
 import torch
 import typing_extensions
 from torch import Tensor
 from torch._ops import OpOverload
+
+Function: TypeAlias = Callable[..., object]
+Types: TypeAlias = Sequence[type]
+"""The classes that override an operation or a function of torch."""
+Args: TypeAlias = Sequence[object]
+Keywords: TypeAlias = Mapping[str, object]
+Options: TypeAlias = Keywords | None
 
 
 def name_of(func: object) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from torch._subclasses.fake_tensor import is_fake as _is_fake
 from torch.overrides import TorchFunctionMode
 
 from ...runtime.qten_style.devices import THREAD
+from .arguments import Args, Function, Options, Types
 from .fake_tensor import FOR_REAL_TENSORS, with_named_device
 from .mode import FakeMode
 
@@ -18,7 +19,8 @@ MODE = FakeMode()
 """The mode of all contexts, so that tensors of two contexts can meet."""
 
 
-class fake_mode:
+@contextmanager
+def fake_mode(fake_cuda: bool = False) -> Iterator[None]:
     """Make every tensor inside of the context fake: on its stated device, with a shape and a dtype, without data.
 
     Contexts can be nested, and each thread enters its own. Real tensors are read as fake ones; writing something fake into a real
@@ -43,36 +45,18 @@ class fake_mode:
     Args:
         fake_cuda: Have CUDA devices on a machine without CUDA.
     """
-
-    def __init__(self, fake_cuda: bool = False) -> None:
-        self._fake_cuda = fake_cuda
-        self._functions: list[_Functions] = []
-
-    def __enter__(self) -> None:
-        functions = _Functions()
-        MODE.__enter__()
-        THREAD.contexts += self._fake_cuda
-        functions.__enter__()  # type: ignore[no-untyped-call] # torch leaves it untyped
-        self._functions.append(functions)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._functions.pop().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call] # torch leaves it untyped
-        THREAD.contexts -= self._fake_cuda
-        MODE.__exit__(kind, error, traceback)
+    with MODE, _Functions():
+        THREAD.contexts += fake_cuda
+        try:
+            yield
+        finally:
+            THREAD.contexts -= fake_cuda
 
 
 class _Functions(TorchFunctionMode):
     """Answers functions of torch that get no fake tensor, which would answer itself."""
 
-    def __torch_function__(
-        self,
-        func: Callable[..., object],
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_function__(self, func: Function, types: Types, args: Args = (), kwargs: Options = None) -> object:
         answer = FOR_REAL_TENSORS.get(func)
         if answer is not None and not _is_fake(args[0]):
             return answer(func, *args, **(kwargs or {}))

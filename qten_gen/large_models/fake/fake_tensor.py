@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any, ClassVar, NoReturn, Protocol, cast
 
@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .arguments import is_called_by, meant, told
+from .arguments import Args, Function, Options, Types, is_called_by, meant, told
 
 _DEVICE = torch.ops.prim.device.default
 
@@ -52,13 +52,7 @@ class Fake(FakeTensor):
         return format(self.item(), format_spec) if format_spec and self.dim() == 0 else format(repr(self), format_spec)
 
     @classmethod
-    def __torch_function__(
-        cls,
-        func: Callable[..., object],
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_function__(cls, func: Function, types: Types, args: Args = (), kwargs: Options = None) -> object:
         answer = _ANSWERS.get(func)
         with torch._C.DisableTorchFunctionSubclass():
             if answer is not None:
@@ -71,11 +65,7 @@ class Fake(FakeTensor):
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override] # torch's own annotations of the two classes differ
-        cls,
-        func: OpOverload,
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
+        cls, func: OpOverload, types: Types, args: Args = (), kwargs: Options = None
     ) -> object:
         """The device for C++; everything else enters the mode of the tensor, as in torch."""
         found = super().__torch_dispatch__(func, types, args, kwargs or {})
@@ -163,10 +153,8 @@ def _with_meant_devices(text: object) -> object:
 
 # Functions of torch for which fake tensors have results of their own. Each is called with the function and its arguments.
 
-Answer = Callable[..., object]
 
-
-def _deepcopy(func: Answer, tensor: FakeTensor, memo: dict[int, object]) -> object:
+def _deepcopy(func: Function, tensor: FakeTensor, memo: dict[int, object]) -> object:
     """Tensor.__deepcopy__ and Parameter.__deepcopy__ by operations, which a mode may record: views share the copied memory."""
     if id(tensor) in memo:
         return memo[id(tensor)]
@@ -224,7 +212,7 @@ def _told(device: object) -> object:
     return told(device) if isinstance(device, torch.device) else device
 
 
-def _converted(func: Answer, data: object, *args: object, **kwargs: object) -> object:
+def _converted(func: Function, data: object, *args: object, **kwargs: object) -> object:
     """`torch.as_tensor` and `torch.asarray`, which move a tensor and copy anything else."""
     if isinstance(data, torch.UntypedStorage):
         # Memory that exists, such as a file that safetensors maps: torch refuses storages in a mode.
@@ -233,11 +221,13 @@ def _converted(func: Answer, data: object, *args: object, **kwargs: object) -> o
     return func(data, *args, **(_with_told_device(kwargs) if isinstance(data, Tensor) else with_named_device(kwargs)))
 
 
-def _to(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> object:
+def _to(func: Function, tensor: Tensor, *args: object, **kwargs: object) -> object:
     return func(tensor, *map(_told, args[:1]), *args[1:], **_with_told_device(kwargs))
 
 
-def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: bool = False, **kwargs: object) -> object:
+def _cuda(
+    func: Function, tensor: Tensor, device: object = None, non_blocking: bool = False, **kwargs: object
+) -> object:
     if torch.cuda.is_available():
         return func(tensor, device, non_blocking, **kwargs)
     move: Any = Tensor.to
@@ -245,7 +235,7 @@ def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: boo
 
 
 def _new_tensor(
-    func: Answer,
+    func: Function,
     tensor: FakeTensor,
     data: object,
     *,
@@ -262,7 +252,7 @@ def _new_tensor(
     return made.requires_grad_(requires_grad)
 
 
-def _set_data(func: Answer, tensor: Tensor, data: Tensor) -> None:
+def _set_data(func: Function, tensor: Tensor, data: Tensor) -> None:
     """`tensor.data = data`, which also moves a fake tensor to where the data is; a real one would become a meta tensor."""
     if not isinstance(tensor, FakeTensor):
         if not isinstance(data, FakeTensor):
@@ -278,15 +268,15 @@ def _set_data(func: Answer, tensor: Tensor, data: Tensor) -> None:
     tensor.fake_device = data.fake_device
 
 
-def _get_device(func: Answer, tensor: Tensor) -> int:
+def _get_device(func: Function, tensor: Tensor) -> int:
     return -1 if tensor.device.index is None else tensor.device.index
 
 
-def _is_on(kind: str) -> Answer:
+def _is_on(kind: str) -> Function:
     return lambda func, tensor: tensor.device.type == kind
 
 
-def _is_meta(func: Answer, tensor: FakeTensor) -> object:
+def _is_meta(func: Function, tensor: FakeTensor) -> object:
     """As torch, except for an initialiser that draws until the values please it, and need not where there are none."""
     return (_mode(tensor).draws_for_nobody and is_called_by(_DRAWING_AGAIN)) or func(tensor)
 
@@ -295,15 +285,15 @@ _DRAWING_AGAIN = (nn.init._no_grad_trunc_normal_.__code__,)
 _COMPARING = (nn.RNNBase.flatten_parameters.__code__,)
 
 
-def _address(func: Answer, tensor: Tensor) -> int:
+def _address(func: Function, tensor: Tensor) -> int:
     """An error; 0 for a layer that compares addresses, and then leaves its parameters alone."""
     if is_called_by(_COMPARING):
         return 0
     raise _mode(tensor).without_memory("data_ptr()")
 
 
-def _refused(what: str) -> Answer:
-    def answer(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> NoReturn:
+def _refused(what: str) -> Function:
+    def answer(func: Function, tensor: Tensor, *args: object, **kwargs: object) -> NoReturn:
         raise _mode(tensor).without_memory(what)
 
     return answer
@@ -314,7 +304,7 @@ def attribute(name: str, access: str = "__get__") -> object:
     return getattr(getattr(Tensor, name), access)
 
 
-FOR_REAL_TENSORS: dict[object, Answer] = {
+FOR_REAL_TENSORS: dict[object, Function] = {
     Tensor.to: _to,
     Tensor.cuda: _cuda,
     torch.as_tensor: _converted,
@@ -323,7 +313,7 @@ FOR_REAL_TENSORS: dict[object, Answer] = {
 }
 """The functions for real tensors in a context: they move to devices that do not exist, and their data is never fake."""
 
-_ANSWERS: dict[object, Answer] = {
+_ANSWERS: dict[object, Function] = {
     **FOR_REAL_TENSORS,
     Tensor.__deepcopy__: _deepcopy,
     Tensor.new_tensor: _new_tensor,

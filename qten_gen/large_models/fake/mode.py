@@ -22,7 +22,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils._mode_utils import no_dispatch
 
 from ...runtime.qten_style.devices import has_emulated_cuda
-from .arguments import is_called_by, is_emulated, meant, name_of, tensors, told, written
+from .arguments import Args, Keywords, Options, Types, is_called_by, is_emulated, meant, name_of, tensors, told, written
 from .fake_tensor import Fake, FakeTensorError, writes_real_tensor
 
 if TYPE_CHECKING:
@@ -113,13 +113,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             parts.append("requires_grad=True")
         return f"tensor({', '.join([*parts, f'{kind}=True'])})"
 
-    def __torch_dispatch__(
-        self,
-        func: OpOverload,
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_dispatch__(self, func: OpOverload, types: Types, args: Args = (), kwargs: Options = None) -> object:
         if func is _DEVICE and isinstance(tensor := args[0], FakeTensor):
             # More than half of all calls: autograd asks for it. The answer is the one of torch's mode.
             return torch.device("meta") if tensor.fake_mode.in_kernel_invocation else told(tensor.fake_device)
@@ -163,14 +157,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         told(device)  # refuses an index beyond the devices that are emulated
         return {**kwargs, "device": device}
 
-    def computed(
-        self,
-        func: OpOverload,
-        types: Sequence[type],
-        args: Sequence[object],
-        kwargs: Mapping[str, object],
-        fakes: list[FakeTensor],
-    ) -> object:
+    def computed(self, func: OpOverload, types: Types, args: Args, kwargs: Keywords, fakes: list[FakeTensor]) -> object:
         """The results by torch's rules, with our class and our errors. `fakes` are the fake tensors among the arguments."""
         before, self.thread.arguments = self.thread.arguments, fakes
         try:

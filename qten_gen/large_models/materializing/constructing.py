@@ -25,9 +25,9 @@ from torch.types import Device as DeviceLike
 from torch.utils._pytree import tree_leaves
 
 from ...runtime.module.module_base import ModuleBase
+from ...runtime.module.seeds import seeded
 from ..deferred.deferred_init import recorded
 from .initialising import foreign_children, writes_below
-from .surroundings import seeded
 from .survey import (
     BIRTHS,
     HeldTensor,

@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from ...runtime.module.module_base import ModuleBase
-from .surroundings import Watch, is_floating, poison, poisoned, seeded
+from ...runtime.module.seeds import seeded
+from .surroundings import Watch, is_floating, poison, poisoned
 from .survey import METHODS, HeldTensor, Home, Registry, Tree, attributes, class_name, method_of
 
 Unit: TypeAlias = tuple[nn.Module, ...]

@@ -20,6 +20,7 @@ from torch.types import Device as DeviceLike
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ...runtime.declaring.fields import Buffer, Parameter
+from ...runtime.module.life_cycles import unwatch
 from ...runtime.module.module_base import ModuleBase
 from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..deferred.deferred_init import value_of
@@ -148,6 +149,8 @@ class _Work:
             RuntimeError: a unit does not write all of its tensors. Those before it have their values then, which another call
                 with the seed would give them too; the others are still on meta.
         """
+        for module in self.tree.root.modules():
+            unwatch(module)
         for held, fake in self._constructed.values.items():
             self._place({held: _as(held.tensor, value_of(fake))})
         for unit in units(self.tree.root):

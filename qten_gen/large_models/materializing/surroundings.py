@@ -1,37 +1,15 @@
-"""What surrounds an initialiser: random generators in a state of its own, poisoned memory, and a watch over what it does."""
+"""What surrounds an initialiser: poisoned memory, and a watch over what it does."""
 
 from __future__ import annotations
 
-import hashlib
-import random
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
-
-@contextmanager
-def seeded(seed: int, name: str) -> Iterator[None]:
-    """The generators of torch, Python and NumPy seeded by a seed and a name alone; afterwards they are as before."""
-    numpy = sys.modules.get("numpy")
-    before, of_numpy, of_torch = random.getstate(), numpy and numpy.random.get_state(), torch.get_rng_state()
-    number = int.from_bytes(hashlib.blake2b(f"{seed} {name}".encode(), digest_size=4).digest(), "little")
-    try:
-        torch.default_generator.manual_seed(number)  # and none of an accelerator
-        random.seed(number)
-        if numpy:
-            numpy.random.seed(number)
-        yield
-    finally:
-        torch.set_rng_state(of_torch)
-        random.setstate(before)
-        if numpy:
-            numpy.random.set_state(of_numpy)
-
+from ..fake.arguments import Args, Function, Options, Types
 
 _INTEGER_POISONS = (0xA5, 0x5A)
 
@@ -70,13 +48,7 @@ class Watch(TorchFunctionMode):
         """The method that runs, for errors."""
         self._guarded, self._attempt = guarded, attempt
 
-    def __torch_function__(
-        self,
-        func: Callable[..., object],
-        types: Sequence[type],
-        args: Sequence[object] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
+    def __torch_function__(self, func: Function, types: Types, args: Args = (), kwargs: Options = None) -> object:
         kwargs = kwargs or {}
         generator = kwargs.get("generator")
         if isinstance(generator, torch.Generator) and generator is not torch.default_generator:

@@ -188,9 +188,8 @@ class Kinds:
             return self._tensor(present, optional)
         if single is not None and (found := self._of_single(single, optional)) is not None:
             return found
-        if present and not self._flags & {"autocast", "nocast"} and all(member in _WIDTHS for member in present):
-            widest = max((member for member in present if isinstance(member, type)), key=_WIDTHS.index)
-            return Kind("number", optional, cast=widest.__name__)
+        if not self._flags & {"autocast", "nocast"} and (found := _number(present, optional)) is not None:
+            return found
         for member in present:
             self._refuse_unknown(member)
         return Kind("static")
@@ -233,6 +232,9 @@ class Kinds:
                 return Kind("per item", optional)
             if named.endswith(".Ragged") and len(arguments) == 1:
                 return self._ragged(self.kind(arguments[0]), optional)
+            if named.endswith(".AsTensor") and len(arguments) == 1 and not optional:
+                members = list(self._members(arguments[0]))
+                return _number([member for member in members if member is not None], None in members)
             if not self._is_declared(origin):
                 raise NotCertain
         if origin in (list, dict) and arguments and _is_tensor(arguments[-1]):
@@ -283,6 +285,14 @@ class _Unbatched(NamedTuple):
     """`Unbatched[...]` in an annotation."""
 
     annotation: object
+
+
+def _number(present: list[object], optional: bool) -> Kind | None:
+    """The kind of a number that is stored as a tensor, by the widest of its types; None if one of them is no number."""
+    if not present or not all(member in _WIDTHS for member in present):
+        return None
+    widest = max((member for member in present if isinstance(member, type)), key=_WIDTHS.index)
+    return Kind("number", optional, cast=widest.__name__)
 
 
 def _is_tensor(member: object) -> bool:

@@ -11,23 +11,19 @@ from ...common import language
 from ...common.fingerprint_rows import RecordedCall
 from .fields import Dimension, Names, keywords_in, specifier
 
-if TYPE_CHECKING:
-    from collections import OrderedDict
-    from collections.abc import ItemsView, Iterable, Iterator, ValuesView
-    from typing import ClassVar, Self
+M = TypeVar("M", bound=nn.Module)
 
-    from qten_gen_typing import NoOtherAttribute
-    from torch import Tensor
+if TYPE_CHECKING:
+    from qten_gen_typing import DictOf, ListOf, SequenceOf
     from typing_extensions import TypeVar as TypeVarWithDefault
 
     S = TypeVarWithDefault("S", bound=nn.Module, default=nn.Module)
 else:
+    DictOf = ListOf = SequenceOf = Generic
     S = TypeVar("S", bound=nn.Module)
 
-M = TypeVar("M", bound=nn.Module)
 
-
-class ModuleList(nn.ModuleList, Generic[M]):
+class ModuleList(ListOf[M], nn.ModuleList):
     """`torch.nn.ModuleList` of children of one class: `blocks[0]` is a `Block` in a `ModuleList[Block]`.
 
     >>> class Net(Module):
@@ -37,26 +33,8 @@ class ModuleList(nn.ModuleList, Generic[M]):
     torch.Size([2, 2])
     """
 
-    if TYPE_CHECKING:
-        __getattr__: ClassVar[NoOtherAttribute]  # type: ignore[assignment, misc] # narrower on purpose
 
-        def __init__(self, modules: Iterable[M] | None = None) -> None: ...
-        @overload
-        def __getitem__(self, idx: slice) -> ModuleList[M]: ...
-        @overload
-        def __getitem__(self, idx: int) -> M: ...
-        def __getitem__(self, idx: int | slice) -> M | ModuleList[M]: ...
-        def __setitem__(self, idx: int, module: M) -> None: ...  # type: ignore[override] # children of one class
-        def __iter__(self) -> Iterator[M]: ...
-        def __iadd__(self, modules: Iterable[M]) -> Self: ...  # type: ignore[misc, override, unused-ignore] # children of one class; stubtest sees more than mypy
-        def __add__(self, other: Iterable[M]) -> ModuleList[M]: ...  # type: ignore[override] # children of one class
-        def pop(self, key: int | slice) -> M: ...
-        def insert(self, index: int, module: M) -> None: ...  # type: ignore[override] # children of one class
-        def append(self, module: M) -> Self: ...  # type: ignore[override] # children of one class
-        def extend(self, modules: Iterable[M]) -> Self: ...  # type: ignore[override] # children of one class
-
-
-class Sequential(nn.Sequential, Generic[S]):
+class Sequential(SequenceOf[S], nn.Sequential):
     """`torch.nn.Sequential` of children of known classes: `body[0]` is a `Linear | ReLU` in a `Sequential[Linear | ReLU]`.
 
     To type checkers it takes a tensor and returns one. Without brackets, its children are modules.
@@ -67,24 +45,8 @@ class Sequential(nn.Sequential, Generic[S]):
     (['body.0.weight', 'body.0.bias'], torch.Size([1, 2]))
     """
 
-    if TYPE_CHECKING:
 
-        @overload
-        def __init__(self, *args: S) -> None: ...
-        @overload
-        def __init__(self, arg: OrderedDict[str, S], /) -> None: ...
-        def __init__(self, *args: object) -> None: ...
-        @overload
-        def __getitem__(self, idx: slice) -> Sequential[S]: ...
-        @overload
-        def __getitem__(self, idx: int) -> S: ...
-        def __getitem__(self, idx: int | slice) -> S | Sequential[S]: ...
-        def __setitem__(self, idx: int, module: S) -> None: ...  # type: ignore[override] # children of these classes
-        def __iter__(self) -> Iterator[S]: ...
-        def __call__(self, input: Tensor) -> Tensor: ...
-
-
-class ModuleDict(nn.ModuleDict, Generic[M]):
+class ModuleDict(DictOf[M], nn.ModuleDict):
     """`torch.nn.ModuleDict` of children of one class: `heads["topic"]` is a `Head` in a `ModuleDict[Head]`.
 
     >>> class Net(Module):
@@ -92,16 +54,6 @@ class ModuleDict(nn.ModuleDict, Generic[M]):
     >>> list(Net().heads), Net().heads["tone"].weight.shape
     (['topic', 'tone'], torch.Size([2, 2]))
     """
-
-    if TYPE_CHECKING:
-
-        def __init__(self, modules: Mapping[str, M] | None = None) -> None: ...
-        def __getitem__(self, key: str) -> M: ...
-        def __setitem__(self, key: str, module: M) -> None: ...  # type: ignore[override] # children of one class
-        def items(self) -> ItemsView[str, M]: ...
-        def values(self) -> ValuesView[M]: ...
-        def pop(self, key: str) -> M: ...
-        def update(self, modules: Mapping[str, M]) -> None: ...  # type: ignore[override] # children of one class
 
 
 T = TypeVar("T")

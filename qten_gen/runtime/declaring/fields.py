@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, Unpack, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,14 @@ from torch import Tensor, nn
 from ...common import language
 from ...common.fingerprint_rows import RecordedCall
 
+if TYPE_CHECKING:
+    from qten_gen_typing import AsTensorField, BufferOptions, ParameterOptions, ParametersOptions
+else:
+    AsTensorField = Generic
+
 T = TypeVar("T")
+N = TypeVar("N", bound=complex | None, contravariant=True)
+M = TypeVar("M", bound=complex | None)
 
 Names = str | tuple[str, ...]
 """The names of several children or parameters, or the config field that contains them."""
@@ -135,6 +142,23 @@ def field(
     return Field(default, default_factory, kw_only, alias=alias)
 
 
+class AsTensor(AsTensorField[N]):
+    """The annotation of a number that becomes a tensor: the constructor takes either, and the attribute is a Tensor.
+
+    >>> class Sample(TensorClass):
+    ...     label: AsTensor[int]
+    ...     weight: AsTensor[float] = number(default=1)
+    ...     group: AsTensor[int | None] = number(default=None)
+    >>> Sample(3, batch_size=2).label, Sample(3, torch.ones(2), batch_size=2).weight
+    (tensor([3, 3]), tensor([1., 1.]))
+    """
+
+
+def number(*, default: M, kw_only: bool = False) -> AsTensor[M]:
+    """`field(...)` with the default of a field that is annotated `AsTensor[...]`."""
+    return cast("AsTensor[M]", Field(default, kw_only=kw_only))
+
+
 def const(value: T) -> T:
     """A string argument of `submodule` that is not a dimension expression: `const("circular")`.
 
@@ -194,42 +218,19 @@ class Buffer(NamedTuple):
         return RecordedCall(language.BUFFER, self.dims, keywords_in(self, "dims"))
 
 
-if TYPE_CHECKING:
-
-    class _Tensor(TypedDict, total=False):
-        """The keywords of every tensor that is not tied."""
-
-        initializer: Initializer | None
-        dtype: torch.dtype | None
-        keep_dtype: bool
-
-    class _Parameters(_Tensor, total=False):
-        """The keywords of one parameter, and of several."""
-
-        requires_grad: bool
-        group: str | None
-
-    class _Parameter(_Parameters, total=False):
-        value: Computed | None
-
-    class _Buffer(_Tensor, total=False):
-        value: Computed | None
-        persistent: bool
-
-
 @overload
-def param(*dims: Dimension, init: Literal[False] = False, **options: Unpack[_Parameter]) -> nn.Parameter: ...
+def param(*dims: Dimension, init: Literal[False] = False, **options: Unpack[ParameterOptions]) -> nn.Parameter: ...
 @overload
 def param(
-    *dims: Dimension, when: str, init: Literal[False] = False, **options: Unpack[_Parameter]
+    *dims: Dimension, when: str, init: Literal[False] = False, **options: Unpack[ParameterOptions]
 ) -> nn.Parameter | None: ...
 @overload
 def param(
-    *dims: Dimension, repeat: Dimension, init: Literal[False] = False, **options: Unpack[_Parameters]
+    *dims: Dimension, repeat: Dimension, init: Literal[False] = False, **options: Unpack[ParametersOptions]
 ) -> nn.ParameterList: ...
 @overload
 def param(
-    *dims: Dimension, keys: Names, init: Literal[False] = False, **options: Unpack[_Parameters]
+    *dims: Dimension, keys: Names, init: Literal[False] = False, **options: Unpack[ParametersOptions]
 ) -> nn.ParameterDict: ...
 @overload
 def param(*dims: Dimension, tie: str, init: Literal[False] = False) -> nn.Parameter: ...
@@ -283,9 +284,11 @@ def param(
 
 
 @overload
-def buffer(*dims: Dimension, init: Literal[False] = False, **options: Unpack[_Buffer]) -> Tensor: ...
+def buffer(*dims: Dimension, init: Literal[False] = False, **options: Unpack[BufferOptions]) -> Tensor: ...
 @overload
-def buffer(*dims: Dimension, when: str, init: Literal[False] = False, **options: Unpack[_Buffer]) -> Tensor | None: ...
+def buffer(
+    *dims: Dimension, when: str, init: Literal[False] = False, **options: Unpack[BufferOptions]
+) -> Tensor | None: ...
 def buffer(
     *dims: Dimension,
     initializer: Initializer | None = None,

@@ -9,7 +9,7 @@ import inspect
 import threading
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import ref
 
 FindType = Callable[[type], type | None]
@@ -31,26 +31,18 @@ class Dispatch(NamedTuple):
 class HandlerTables:
     """The tables of a functional class. A registration replaces them by new ones, so that readers need no lock."""
 
-    # `typing.get_type_hints` evaluates what stands outside of this block, and finds no name that is imported for checkers.
-    if TYPE_CHECKING:
-        _handlers: ClassVar[dict[type, Registration]]
-        """The handlers registered on this very class."""
-        _table: ClassVar[dict[type, Handler]]
-        """The handler for each type that is registered on this class or a base; the nearest base counts."""
-        _find_open: ClassVar[FindType | None]
-        """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
-        _by_instance: ClassVar[tuple[type, ...]]
-        """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
-        _resolved: ClassVar[Resolved]
-        """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the
-        start, and no others where abstract classes are registered: a virtual subclass can be declared at any time. Classes
-        whose objects differ in their handler are not in it."""
-    else:
-        _handlers = {}
-        _table = {}
-        _find_open = None
-        _by_instance = ()
-        _resolved = {}
+    _handlers: ClassVar[dict[type, Registration]] = {}
+    """The handlers registered on this very class."""
+    _table: ClassVar[dict[type, Handler]] = {}
+    """The handler for each type that is registered on this class or a base; the nearest base counts."""
+    _find_open: ClassVar[FindType | None] = None
+    """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
+    _by_instance: ClassVar[tuple[type, ...]] = ()
+    """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
+    _resolved: ClassVar[Resolved] = {}
+    """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the start,
+    and no others where abstract classes are registered: a virtual subclass can be declared at any time. Classes whose objects
+    differ in their handler are not in it."""
     _dispatch: ClassVar[Dispatch] = Dispatch()
     """The functions that were put into this very class."""
 

@@ -14,6 +14,7 @@ raises.
 from __future__ import annotations
 
 import pickle
+import sys
 import warnings
 from collections import UserDict
 from collections.abc import Callable, Mapping
@@ -22,19 +23,20 @@ from inspect import unwrap
 from io import BytesIO
 from traceback import walk_stack
 from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import Any
-from zlib import crc32
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor, nn
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
+from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from .marks import Mark, mark, unfilled
-from .module_base import ModuleBase, RegisteredProperty
+from .marks import Mark, mark, unfilled, version_of
+from .module_base import ModuleBase, RegisteredProperty, is_asked_by_torch
 from .module_base import buffer as buffer_property
+from .seeds import seeded
 
 _METHODS = ("reset_parameters", "_reset_parameters", "__post_init__")
 _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isinstance(each, CodeType)), None)
@@ -87,7 +89,7 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
             else:
                 held.copy_(value)
         if not any(_is_meta(module._buffers.get(name)) for name in module._non_persistent_buffers_set):
-            _unwatch(module)
+            unwatch(module)
         for name in left:  # the first call raises where nothing writes it until then
             if type(module._buffers[name]) is Tensor and not module._buffers[name].is_meta:
                 mark(module._buffers[name])
@@ -96,17 +98,12 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
 
 
 @torch.inference_mode(False)
-def _values(module: ModuleBase, names: list[str], *, are_fixed: bool = False) -> dict[str, Tensor | None]:
-    """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors.
-
-    With `are_fixed` there are none where random numbers are drawn.
-    """
+def _values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str, Tensor | None]:
+    """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors."""
     # A class that a parametrization or `fully_shard` derives has another name.
     cls = next(each for each in type(module).__mro__ if "_declared_as" in vars(each))
-    state = torch.get_rng_state()
-    seeded = torch.default_generator.manual_seed(crc32(cls.__qualname__.encode())).get_state()
     try:
-        with torch.device("cpu"), _NothingElseIsWritten():
+        with seeded(seed, cls.__qualname__), _OnCpu("cpu"), _NothingElseIsWritten():
             twin = _stand_in(module, {})
             marks = {name: mark(_empty(module._buffers[name])) for name in names}
             twin._buffers.update({name: each.tensor for name, each in marks.items()})
@@ -115,12 +112,15 @@ def _values(module: ModuleBase, names: list[str], *, are_fixed: bool = False) ->
                     getattr(twin, method)()
     except Exception:  # it reads a saved tensor, or writes to another's: what it has made may be half
         return dict.fromkeys(names)
-    finally:
-        is_random = not torch.equal(torch.get_rng_state(), seeded)
-        torch.set_rng_state(state)
-    if are_fixed and is_random:
-        return {}
-    return {name: _made(twin._buffers.get(name), each) for name, each in marks.items()}
+    foreign = vars(module).get(FOREIGN, ())
+    return {name: None if name in foreign else _made(twin._buffers.get(name), each) for name, each in marks.items()}
+
+
+def _fixed_values(module: ModuleBase, names: list[str]) -> dict[str, Tensor]:
+    """The values of unsaved buffers that can be made and are not random: the same with another seed."""
+    values, others = _values(module, names), _values(module, names, seed=1)
+    pairs = [(name, each, others[name]) for name, each in values.items()]
+    return {name: one for name, one, other in pairs if one is not None and other is not None and _is_close(one, other)}
 
 
 def _empty(tensor: Tensor) -> Tensor:
@@ -129,6 +129,15 @@ def _empty(tensor: Tensor) -> Tensor:
     if tensor.is_floating_point() and dtype.itemsize > 1:  # float8 is promoted to nothing
         dtype = torch.promote_types(dtype, torch.get_default_dtype())
     return torch.empty(tensor.shape, dtype=dtype, device="cpu")
+
+
+class _OnCpu(DeviceContext):
+    """Makes tensors on the CPU, and not on the device of a stand-in's saved tensors."""
+
+    def __torch_function__(self, func: Any, types: object, args: Any = (), kwargs: Any = None) -> Any:
+        if func is Tensor.new_tensor or str((kwargs or {}).get("device")) == "meta":
+            kwargs = {**(kwargs or {}), "device": self.device}
+        return super().__torch_function__(func, types, args, kwargs)  # type: ignore[no-untyped-call] # torch gives it no types
 
 
 class _NothingElseIsWritten(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch gives it no types
@@ -147,9 +156,12 @@ class _NothingElseIsWritten(TorchDispatchMode):  # type: ignore[no-untyped-call]
         written = {each.name for each in func._schema.arguments if each.alias_info and each.alias_info.is_write}
         tensors = [(name, each) for name, value in given for each in tree_leaves(value) if isinstance(each, Tensor)]
         is_left = any(each.is_meta for _, each in tensors)  # torch then writes nothing, and says nothing
-        for name, each in tensors:
-            if name in written and not each.is_meta and (is_left or each.untyped_storage()._cdata not in self._own):
+        for argument, each in tensors:
+            if argument in written and not each.is_meta and (is_left or each.untyped_storage()._cdata not in self._own):
                 raise RuntimeError(f"{func} writes what has no value, or to a tensor that is not the stand-in's own")
+        name = func._schema.name
+        if name.endswith("_like") or name.startswith("aten::new_") or (name == "aten::_to_copy" and not is_left):
+            kwargs = {**(kwargs or {}), "device": torch.device("cpu")}  # these read no values of a meta tensor
         made = func(*args, **(kwargs or {}))
         if func is torch.ops.aten.lift_fresh.default or all(each.alias_info is None for each in func._schema.returns):
             self._own.update(each.untyped_storage()._cdata for each in tree_leaves(made) if isinstance(each, Tensor))
@@ -201,8 +213,9 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
     twin: Any = object.__new__(type(module))
     made[id(module)] = twin
     twin._parameters = {name: _on_meta(each) for name, each in module._parameters.items()}
+    unsaved = module._non_persistent_buffers_set
     twin._buffers = {
-        name: _on_meta(each) if each is None or name not in module._non_persistent_buffers_set else each.clone()
+        name: each.clone() if name in unsaved and _is_written(module, each) else _on_meta(each)
         for name, each in module._buffers.items()
     }
     twin._modules = _Children(module._modules)
@@ -213,10 +226,18 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
     return twin
 
 
+def _is_written(module: nn.Module, buffer: Tensor | None) -> TypeGuard[Tensor]:
+    """True if an unsaved buffer has values; in a plain module, `to_empty` leaves no mark where it has none."""
+    if buffer is None or not isinstance(module, ModuleBase):
+        return buffer is not None and version_of(buffer) > 0
+    return type(buffer) is not Tensor or buffer.is_meta or not unfilled(buffer, 0)
+
+
 def _on_meta(tensor: Tensor | None) -> Tensor | None:
     if tensor is None:
         return None
-    made = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
+    with torch._C.DisableTorchFunction():  # the mode would make it on the CPU
+        made = torch.empty(tensor.shape, dtype=tensor.dtype, device="meta")
     return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made
 
 
@@ -235,30 +256,37 @@ def unsaved(name: str, doc: str) -> RegisteredProperty:
     usual: Any = buffer_property(name, doc).fget
 
     def read(module: Any) -> Any:
-        look(module)
+        if _WATCHED in module.__dict__ and not is_dynamo_compiling() and not is_asked_by_torch():
+            _make_unwritten(module, ())
         return usual(module)
 
     return RegisteredProperty.of(unsaved, read, name, doc)
 
 
 def look(module: Any) -> None:
-    """Make the unsaved buffers of a watched module before one is read or copied."""
-    if not is_dynamo_compiling() and _WATCHED in module.__dict__:
+    """Make the unsaved buffers of a watched module before it is copied."""
+    if _WATCHED in module.__dict__:
         _make_unwritten(module, ())
 
 
+FOREIGN = "_written_by_others"
+"""The key in a module's instance dict of the unsaved buffers that the `__post_init__` of a module around it has written."""
 _WATCHED = "_watched"
 """The key in the instance dict of a module that looks at its unsaved buffers until it is called: the ids of those it has seen."""
+_ON_META = 0
+"""In the place of the id of a buffer that was on meta."""
 
 
 def watch(module: nn.Module) -> None:
     """Look at the unsaved buffers of a module when it is first called, or one is read."""
-    vars(module)[_WATCHED] = {}
+    names = module._non_persistent_buffers_set
+    vars(module)[_WATCHED] = {name: _ON_META for name in names if _is_meta(module._buffers.get(name))}
     if _check_buffers not in module._forward_pre_hooks.values():
         module.register_forward_pre_hook(_check_buffers)
 
 
-def _unwatch(module: nn.Module) -> None:
+def unwatch(module: nn.Module) -> None:
+    """Look at the unsaved buffers of a module no more: they have their values."""
     vars(module).pop(_WATCHED, None)
     for key in [key for key, hook in module._forward_pre_hooks.items() if hook is _check_buffers]:
         del module._forward_pre_hooks[key]
@@ -272,17 +300,28 @@ def _check_buffers(module: ModuleBase, args: tuple[object, ...]) -> None:
     """
     if is_dynamo_compiling() or not _make_unwritten(module, args):
         return
-    _unwatch(module)
+    unwatch(module)
     for child in module.modules():  # which may never be called themselves
         vars(child).pop(_WATCHED, None)
-    for name in module._non_persistent_buffers_set:
-        buffer = module._buffers.get(name)
-        if type(buffer) is Tensor and not buffer.is_inference() and (buffer.is_meta or unfilled(buffer, 0)):
-            cls = type(module).__name__
-            raise RuntimeError(
-                f"{cls}.{name} was never written: it is in no state dict, and nothing in {cls} makes it again from what is no"
-                f" saved tensor; declare it by buffer(..., value=...) or initializer=, or let {cls}.reset_parameters fill it"
-            )
+    for name, buffer in module._buffers.items():
+        if (
+            name in module._non_persistent_buffers_set
+            and type(buffer) is Tensor
+            and (buffer.is_meta or unfilled(buffer, 0))
+        ):
+            raise RuntimeError(f"{type(module).__name__}.{name} was never written: {_unmade(module, name)}")
+
+
+def _unmade(module: nn.Module, name: str) -> str:
+    """Why nothing makes an unsaved buffer, and what to do about it."""
+    cls = type(module).__name__
+    why = f"nothing in {cls} makes the same values again from what is no saved tensor"
+    if name in vars(module).get(FOREIGN, ()):
+        why = "what the __post_init__ of a module around it has written there is lost"
+    return (
+        f"it is in no state dict, and {why}; declare it by buffer(..., value=...) or initializer=,"
+        f" or let {cls}.reset_parameters fill it"
+    )
 
 
 def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
@@ -291,38 +330,57 @@ def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
     device = next((each.device for each in tensors if not each.is_meta), None)
     if device is None or peek_interpreter_stack() is not None:
         return False
-    names = module._non_persistent_buffers_set
-    if vars(module).get(_WATCHED) == {name: id(module._buffers.get(name)) for name in names}:
+    names, seen = module._non_persistent_buffers_set, vars(module).get(_WATCHED, {})
+    if seen == {name: id(module._buffers.get(name)) for name in names}:
         return True
-    _unwatch(module)
+    unwatch(module)
     for child in module.children():  # whose buffers a value may read
         for each in child.modules():
             if _WATCHED in vars(each) and isinstance(each, ModuleBase):
                 _make_unwritten(each, (torch.empty(0, device=device),))
-    held = {name: module._buffers.get(name) for name in names}
+    held = {name: each for name, each in module._buffers.items() if name in names}
     plain = {name: each for name, each in held.items() if type(each) is Tensor and not each.is_inference()}
     _remake(module, [name for name, each in plain.items() if each.is_meta], device)
-    is_lent = any(frame.f_code.co_name == "_functional_call" for frame, _ in walk_stack(None))
+    lent = is_lent()
     # What was written in place has values of somebody's own, and what is lent for one call too.
-    unwritten = [n for n, each in plain.items() if each.numel() and not (each.is_meta or each._version or is_lent)]
-    for name, value in _values(module, unwritten, are_fixed=True).items() if unwritten else ():
-        buffer = module._buffers[name]
-        if value is not None and value.shape == buffer.shape and not _is_close(buffer.cpu(), value.to(buffer.dtype)):
+    unwritten = [n for n, each in plain.items() if each.numel() and not (each.is_meta or each._version or lent)]
+    values = _fixed_values(module, unwritten) if unwritten else {}
+    for name in unwritten:
+        buffer, value = module._buffers[name], values.get(name)
+        if value is None and seen.get(name) == _ON_META and not unfilled(buffer, 0):
+            warnings.warn(
+                f"{type(module).__name__}.{name} was on meta, and has memory now that nobody has written in place:"
+                f" {_unmade(module, name)}. It is right only if that was assigned with its values",
+                stacklevel=_depth_of_user(),
+            )
+        elif value is not None and value.shape == buffer.shape and not _is_close(buffer.cpu(), value.to(buffer.dtype)):
             module._buffers[name] = value.to(buffer.device, buffer.dtype)  # somebody else may hold the other
             warnings.warn(
                 f"{type(module).__name__}.{name} had other values than its declaration gives when the module was first used, as"
                 " where a trainer allocates a buffer of a model on meta and writes nothing; it has the declared ones now."
                 " Write into it in place, or assign it after the first call, to give it values of your own",
-                stacklevel=6 if given else 4,  # from the call of the module, and from a read
+                stacklevel=_depth_of_user(),
             )
     watch(module)  # a trainer that reads one buffer may still replace the next
     vars(module)[_WATCHED] = {name: id(module._buffers.get(name)) for name in names}
     return True
 
 
+def is_lent() -> bool:
+    """Return whether `functional_call` runs, which lends tensors to modules for one call."""
+    return any(frame.f_code.co_name == "_functional_call" for frame, _ in walk_stack(sys._getframe()))
+
+
+def _depth_of_user() -> int:
+    """The `stacklevel` of the statement that calls, reads or copies the module, for a warning of the calling function."""
+    names = (frame.f_globals.get("__name__", "") for frame, _ in walk_stack(sys._getframe(1)))
+    inside = ("torch", "qten_gen", "copy", "contextlib")
+    return next((level for level, name in enumerate(names, 1) if name.partition(".")[0] not in inside), 1)
+
+
 def _is_close(found: Tensor, value: Tensor) -> bool:
     """Return whether two tensors are equal but for the rounding of another device."""
-    if not (value.is_floating_point() or value.is_complex()):
+    if found.shape != value.shape or not (value.is_floating_point() or value.is_complex()):
         return torch.equal(found, value)
     if value.dtype.itemsize == 1:  # torch compares no float8
         found, value = found.float(), value.float()

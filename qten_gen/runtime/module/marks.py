@@ -38,7 +38,12 @@ def mark(tensor: Tensor) -> Mark:
     """Fill a tensor with marks."""
     bits, number = _bits(tensor)
     bits.fill_(number)
-    return Mark(tensor, tensor._version, bits, number)
+    return Mark(tensor, version_of(tensor), bits, number)
+
+
+def version_of(tensor: Tensor) -> int:
+    """How often a tensor was written; 0 for one of inference mode, which does not count."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def unfilled(tensor: Tensor, version: int) -> int:
@@ -49,7 +54,7 @@ def unfilled(tensor: Tensor, version: int) -> int:
         return int(found.sum())
     if tensor.is_complex():
         return int(found.any(-1).sum())
-    return tensor.numel() if tensor._version == version and bool(found.all()) else 0
+    return tensor.numel() if version_of(tensor) == version and bool(found.all()) else 0
 
 
 def _bits(tensor: Tensor) -> tuple[Tensor, int]:

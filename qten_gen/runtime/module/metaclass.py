@@ -157,12 +157,10 @@ def _keep_device(cls: type[ModuleBase]) -> None:
     definer = next((base for base in cls.__mro__ if "device" in vars(base)), None)
     if definer is None or definer.__module__.partition(".")[0] != "qten_gen":
         return
-    for base in cls.__mro__:
-        if issubclass(base, nn.Module) and not issubclass(base, ModuleBase):
-            for of in base.__mro__:  # such as the mixins of PreTrainedModel, which stand behind Module
-                if "device" in vars(of):
-                    type.__setattr__(cls, "device", vars(of)["device"])
-                    return
+    foreign = [base for base in cls.__mro__ if _is_foreign(base)]
+    of = next((of for base in foreign for of in base.__mro__ if "device" in vars(of)), None)
+    if of is not None:  # such as a mixin of PreTrainedModel, which stands behind Module
+        type.__setattr__(cls, "device", vars(of)["device"])
 
 
 class _PlainConstruction:

@@ -217,16 +217,16 @@ class Yielding:
                 registered = state.get(registry, _NOTHING)
                 if self.name in registered:
                     return registered[self.name]
-            if not is_dynamo_compiling() and _is_asked_by_torch():
+            if not is_dynamo_compiling() and is_asked_by_torch():
                 raise AttributeError(self.name)  # so that torch takes the name
         found = self.found
         return found.__get__(module, owner) if hasattr(found, "__get__") else found
 
 
-def _is_asked_by_torch() -> bool:
+def is_asked_by_torch(depth: int = 2) -> bool:
     """Return whether the attribute that is looked up is asked for by a function that is about to take its name."""
     # 1 is the `__get__` of the descriptor; 2 is whoever looks the attribute up.
-    frame = sys._getframe(2)
+    frame = sys._getframe(depth)
     while frame.f_code.co_name in ("__getattribute__", "__getattr__") and frame.f_back is not None:
         frame = frame.f_back
     return (frame.f_globals.get("__name__"), frame.f_code.co_name) in _ASKING

@@ -77,11 +77,15 @@ def restore_ties(module: ModuleBase) -> None:
         holder, leaf = _holder(module, path)
         own = parameters.get(name)
         if holder is None or not isinstance(own, nn.Parameter):
-            continue  # switched off, or a tensor that `functional_call` lends
+            continue  # switched off, or lent
         if isinstance(holder, ModuleBase) and leaf in holder._tied:
             restore_ties(holder)
         other = holder._parameters.get(leaf)
         if isinstance(other, nn.Parameter) and own is not other:
+            from .life_cycles import is_lent
+
+            if is_lent():
+                continue
             if any(cls.__name__ == "FSDPModule" for each in (module, holder) for cls in type(each).__mro__):
                 raise RuntimeError(
                     f"{type(module).__name__}.{name} is tied to {path}, and fully_shard has one of the two alone;"
@@ -318,16 +322,20 @@ def cast_assigned(module: nn.Module, state_dict: MutableMapping[str, Tensor], pr
             state_dict[f"{prefix}{name}"] = nn.Parameter(cast, given.requires_grad) if is_parameter else cast
 
 
+_PARTS = ("_orig", "_mask", "_g", "_v", "_u")
+"""The endings of what `torch.nn.utils.prune`, `weight_norm` and `spectral_norm` register in the place of a tensor."""
+
+
 def _kept(module: nn.Module) -> Iterator[tuple[str, Tensor | nn.Module]]:
     """The tensors and children of a module that its class keeps; a parametrized tensor is the module that computes it."""
     if not isinstance(module, ModuleBase):
         return
     is_parametrized = bool(type(module)._kept) and parametrize.is_parametrized(module)
+    registries = (module._parameters, module._buffers, module._modules)
     for name in type(module)._kept:
-        for registry in (module._parameters, module._buffers, module._modules):
-            held = registry.get(name)
-            if held is not None:
-                yield name, held
+        is_hooked = name in vars(module)  # computed before each call, by pruning or the older normalisations
+        for each in (f"{name}{part}" for part in _PARTS) if is_hooked else (name,):
+            yield from ((each, registry[each]) for registry in registries if registry.get(each) is not None)
         if is_parametrized and name in module._modules["parametrizations"]:
             path = f"parametrizations.{name}"
             yield path, module.get_submodule(path)

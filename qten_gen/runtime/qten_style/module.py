@@ -128,15 +128,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         """
         from ...large_models.materializing.materialize import materialize
 
-        return materialize(
-            self,
-            device,
-            seed=seed,
-            dtype=dtype,
-            state_dict=state_dict,
-            report=report,
-            prefix=prefix,
-        )
+        return materialize(self, device, seed=seed, dtype=dtype, state_dict=state_dict, report=report, prefix=prefix)
 
     def optimizer_groups(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> list[dict[str, Any]]:
         """The parameters for an optimizer, in the groups that the declarations name: each parameter once.

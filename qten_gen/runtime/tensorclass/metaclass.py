@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_tran
 from ...common import language
 from ...common.naming import storage
 from ..declaring.declared_class import without_annotations
-from ..declaring.fields import field
+from ..declaring.fields import field, number
 from ..declaring.metaclass import DeclarationMeta
 from . import primitives
 from .core import contents, late
@@ -49,7 +49,7 @@ def _reduce_for_processes(instance: Any) -> Any:
     return reduce_for_processes(instance)
 
 
-@dataclass_transform(field_specifiers=(field, dataclasses.field), eq_default=False)
+@dataclass_transform(field_specifiers=(field, number, dataclasses.field), eq_default=False)
 @without_annotations
 class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""

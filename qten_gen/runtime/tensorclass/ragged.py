@@ -33,14 +33,14 @@ else:
     RaggedField = Generic
 
 
-def _unfilled() -> Ragged[Any]:
-    """The start of unpickling: an object of no variant yet."""
+def unpickled() -> Ragged[Any]:
+    """The start of unpickling: an object of no variant yet. Pickles name this function, so that its name and place stay."""
     return object.__new__(Ragged)
 
 
 def _as_ragged(reduced: tuple[Any, ...]) -> tuple[Any, ...]:
     """How to pickle an object whose class may be a variant, which no name leads to."""
-    return (_unfilled, (), *reduced[2:])
+    return (unpickled, (), *reduced[2:])
 
 
 def _reduced_for_processes(instance: Any) -> tuple[Any, ...]:
@@ -64,6 +64,7 @@ class _RaggedMeta(TensorClassMeta):
             cls._declared_as, cls._defaults = Summary(fields, ("rows", "lengths"), False), {}
             cls.rows_class, cls._nested = (Tensor, {}) if rows is None else (rows, {"rows": ""})
             cls._complete_class()
+            cls.__attribute_places__ = ()  # where rows begin is found again
             ForkingPickler.register(cls, _reduced_for_processes)
             return cls
 
@@ -191,6 +192,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
     @property
     def max_length(self) -> int:
         """The largest length; 0 without items. A graph reads it from a tensor."""
+        self.refuse_unknown(f"{type(self).__name__}.max_length")
         starts = self.starts()
         if starts is None:
             return int(self._lengths.max().item())
@@ -252,7 +254,12 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         >>> Ragged(torch.tensor([1, 2, 3]), torch.tensor([2, 1])).as_list()
         [tensor([1, 2]), tensor([3])]
         """
-        return [*cast(Any, self._rows).split(self._lengths.reshape(-1).tolist())]
+        self.refuse_unknown(f"{type(self).__name__}.as_list")
+        starts = self.starts()
+        sizes = (
+            self._lengths.reshape(-1).tolist() if starts is None else [end - start for start, end in pairwise(starts)]
+        )
+        return [*cast(Any, self._rows).split(sizes)]
 
     def as_nested(self: Ragged[Tensor]) -> Tensor:
         """The rows as a jagged nested tensor, for functions of torch that take one. Items have one batch dimension.
@@ -382,4 +389,4 @@ def class_for(rows: type) -> type[Ragged[Any]]:
     return found
 
 
-torch.serialization.add_safe_globals([Ragged, _unfilled])
+torch.serialization.add_safe_globals([Ragged, unpickled])

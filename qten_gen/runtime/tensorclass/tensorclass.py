@@ -116,6 +116,17 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         ) -> object: ...
 
 
+if TYPE_CHECKING:
+
+    class SizedTensorClass(TensorClass, metaclass=TensorClassMeta):  # with its metaclass, it may have frozen subclasses
+        """TensorClass, whose constructor requires `batch_size`: without it, a forgotten one means an object without batch."""
+
+        batch_size: BatchSizeField = field(kw_only=True)
+
+else:
+    SizedTensorClass = Flagged(TensorClass, frozenset({"sized"}))
+
+
 LATE = {
     "core.lookup": "get",
     "methods.keys": "set setdefault pop select exclude keys items is_empty __contains__=contains",

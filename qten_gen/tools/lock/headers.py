@@ -7,24 +7,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ...common.state_names import Comparison, FileTensor, compared
+from ...common.state_names import SAFETENSORS_DTYPES, Comparison, FileTensor, compared
 from .lock import Line, Lock, names, unfolded
 
 _LARGEST_HEADER = 100_000_000
 """The limit of safetensors itself."""
-
-_DTYPES = {
-    "BOOL": "bool",
-    "BF16": "bfloat16",
-    "F8_E4M3": "float8_e4m3fn",
-    "F8_E5M2": "float8_e5m2",
-    "F8_E8M0": "float8_e8m0fnu",
-    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
-    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-    **{f"C{bits}": f"complex{bits}" for bits in (64, 128)},
-}
-"""The dtypes of safetensors under the names of torch."""
 
 _INDEX = "model.safetensors.index.json"
 
@@ -73,7 +60,7 @@ def _of_safetensors(path: str) -> dict[str, FileTensor]:
         sizes: list[int] = entry["shape"]
         found = known.get((dtype, *sizes))
         if found is None:  # a dtype that is newer than the table is shown as it is
-            found = known[dtype, *sizes] = FileTensor(_DTYPES.get(dtype, dtype), str(sizes))
+            found = known[dtype, *sizes] = FileTensor(SAFETENSORS_DTYPES.get(dtype, dtype), str(sizes))
         return found
 
     tensors: dict[str, FileTensor] = json.loads(text, object_hook=stored)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 
-from qten_gen import LabelledTensor, Module, VirtualTensor, nograd_tensors, param, submodule, virtual
+from qten_gen import LabelledTensor, Module, VirtualTensor, nograd_tensors, param, submodule
 
 from .declared import Block, Decoder, assert_same, tensors
 
@@ -128,19 +128,6 @@ def test_virtual_tensors_follow_and_forget_what_they_were_on_meta() -> None:
     assert module.causal.is_meta
     module.materialize("cpu", seed=0, dtype=torch.float16)
     assert module.causal.tolist() == Block(4).causal.tolist()
-
-
-def test_a_module_without_tensors_has_its_virtual_tensors_on_the_device() -> None:
-    class Ramp(Module):
-        length: int
-
-        @virtual
-        def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-            return torch.arange(self.length, dtype=dtype, device=device)
-
-    ramp = Ramp.on_meta(3)
-    assert ramp.ramp.is_meta
-    assert ramp.materialize("cpu", dtype=torch.float64).ramp.dtype == torch.float64
 
 
 @nograd_tensors("basis")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from qten_gen import Module, buffer, param, submodule
-from qten_gen.large_models.materializing.surroundings import seeded
 from qten_gen.large_models.materializing.survey import method_of
+from qten_gen.runtime.module.seeds import seeded
 
 from .declared import Block, assert_same
 

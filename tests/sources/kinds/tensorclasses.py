@@ -87,7 +87,7 @@ class Listed(TensorClass):
     notes: "PerItem[list[str] | None]" = q.field(default_factory=lambda: PerItem([None], ()))
 
 
-class Detections(TensorClass):
+class Detections(q.SizedTensorClass):
     """Items with different numbers of rows."""
 
     image: Tensor
@@ -121,6 +121,7 @@ class Cast(TensorClass, autocast=True):
     x: Tensor
     count: int = 0
     name: Optional[str] = None
+    weight: "q.AsTensor[float | None]" = q.number(default=1)
 
 
 class Awkward(TensorClass, open=True):

@@ -43,14 +43,6 @@ def test_a_locked_object_refuses_another_batch_size() -> None:
     assert value.batch_size == (4,)
 
 
-def test_the_constructor_locks_nested_objects() -> None:
-    inner = point(4)
-    value = Batch(torch.zeros(4), inner, batch_size=4, lock=True)
-    assert value.point is inner
-    with pytest.raises(RuntimeError, match=r"cannot assign to Point\.weight: it is locked"):
-        inner.weight = torch.zeros(4)
-
-
 def test_the_constructor_locks_after_post_init() -> None:
     class Doubled(TensorClass):
         x: Tensor
@@ -108,11 +100,12 @@ def test_a_frozen_object_is_frozen_throughout_in_transforms_and_compiled_functio
 
 
 def test_nested_objects_are_locked_and_unlocked_with_their_holder() -> None:
-    value = batch(4).lock_()
-    assert value.other is not None
-    assert (value.point.is_locked, value.other.is_locked) == (True, True)
+    inner = point(4)
+    value = Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    with pytest.raises(RuntimeError, match=r"cannot assign to Point\.weight: it is locked"):
+        inner.weight = torch.zeros(4)
     value.unlock_()
-    assert (value.point.is_locked, value.other.is_locked) == (False, False)
+    assert value.point is inner and not inner.is_locked
 
 
 def test_an_object_in_a_locked_one_cannot_be_unlocked_alone() -> None:
@@ -134,17 +127,12 @@ def test_an_object_in_two_locked_ones_is_unlocked_by_neither() -> None:
     assert second.is_locked
 
 
-def test_a_holder_that_is_gone_holds_nothing() -> None:
-    inner = point(4)
+def test_unlocking_the_holder_unlocks_what_was_locked_alone_and_one_that_is_gone_holds_nothing() -> None:
+    inner = point(4).lock_()
+    assert not Batch(torch.zeros(4), inner, batch_size=4, lock=True).unlock_().point.is_locked
     Batch(torch.zeros(4), inner, batch_size=4, lock=True)
     assert inner.is_locked
     inner.unlock_().weight = torch.zeros(4)
-
-
-def test_unlocking_the_holder_unlocks_what_was_locked_alone() -> None:
-    inner = point(4).lock_()
-    value = Batch(torch.zeros(4), inner, batch_size=4, lock=True).unlock_()
-    assert not value.point.is_locked
 
 
 def test_a_with_statement_leaves_things_as_they_were() -> None:
@@ -319,15 +307,11 @@ def test_a_lock_that_another_thread_has_called_for_outlives_a_block() -> None:
     assert value.is_locked
 
 
-def test_the_block_of_a_nested_object_ends_with_the_lock_of_its_owner() -> None:
+def test_the_block_of_a_nested_object_ends_with_the_lock_of_its_owner_and_its_own_lock_outlives_that() -> None:
     owner = batch(4).lock_()
     with owner.point.lock_():
         owner.unlock_()
     assert not owner.point.is_locked
-
-
-def test_the_lock_of_a_nested_object_outlives_that_of_its_owner() -> None:
-    owner = batch(4)
     with owner.lock_():
         owner.point.lock_()
     assert owner.point.is_locked and not owner.is_locked

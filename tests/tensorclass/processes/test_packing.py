@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import random
+import weakref
 from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
@@ -200,6 +201,33 @@ def test_one_descriptor_for_a_batch_and_for_a_list(monkeypatch: pytest.MonkeyPat
     (found, view), _ = send((box := Box(torch.zeros(4), batch_size=4), box.corner[:2]))
     assert found.corner.fill_(3)[0] == view[0]
     assert send(Box(torch.rand(4, 0), batch_size=4))[0].corner.shape == (4, 0)
+
+
+def test_the_memory_of_a_message_ends_with_its_pickler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tensor that is freed with the text, in the thread that sends it, aborts a worker that ends just then."""
+    monkeypatch.setattr(worker, "_worker_info", object())
+    reducers = ForkingPickler._extra_reducers  # type: ignore[attr-defined] # its own table
+    sent: list[weakref.ref[Tensor]] = []
+    reduce_tensor = reducers[Tensor]
+
+    def reduced(tensor: Tensor) -> Any:
+        sent.append(weakref.ref(tensor))
+        return reduce_tensor(tensor)
+
+    monkeypatch.setitem(reducers, Tensor, reduced)
+    text = ForkingPickler.dumps([Box(torch.zeros(4), batch_size=4), Box(torch.ones(4), batch_size=4)])
+    assert len(sent) == 1 and sent[0]() is None
+    assert [each.corner[0].item() for each in pickle.loads(text)] == [0, 1]
+
+
+def test_what_shares_memory_with_a_tensor_that_requires_gradients_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    weight = torch.zeros(4, requires_grad=True)
+    value = Box(weight, weight.detach(), batch_size=4)
+    for found in (value.pack(), in_a_worker(monkeypatch)(value)[0]):
+        assert found.corner.requires_grad and found.label is not None
+        assert found.label.fill_(3).equal(found.corner)
 
 
 def test_what_is_in_shared_memory_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,6 +95,22 @@ def test_items_of_different_lengths_in_a_plain_field_are_told_of_ragged_ones() -
         Targets.stack([one, other])
 
 
+def test_a_nested_tensor_in_a_plain_field_is_told_of_ragged_ones() -> None:
+    one, message = (
+        Targets(torch.ones(2, 4), torch.ones(2), batch_size=2),
+        "a nested one of 2 items of different lengths",
+    )
+    nested = jagged(rand(3, 4), torch.tensor([0, 1, 3]))
+    with pytest.raises(
+        TypeError, match=rf"Targets\.boxes: expected a Tensor .*, got {message}; declare .* Ragged\[Tens"
+    ):
+        Targets(nested, torch.ones(2), batch_size=2)
+    with pytest.raises(TypeError, match=rf"Targets\.labels: .* {message}"):
+        one.labels = nested
+    with pytest.raises(TypeError, match=r"Ragged: .* nested .*Ragged\.of"):
+        Ragged(nested, [1, 2])
+
+
 def test_a_field_may_be_none_in_every_object_or_in_none() -> None:
     b = batch().replace(words=None)
     assert Batch.stack([b, b]).words is None

@@ -58,6 +58,18 @@ def test_every_form_of_storage_keeps_every_key(tmp_path: Path, form: Form) -> No
     assert_equal(form.save(heads(), tmp_path)(Heads), heads())
 
 
+def test_a_key_that_no_file_can_be_named_by_is_refused(tmp_path: Path) -> None:
+    long = Heads({"é" * 120: torch.ones(2)}, [], batch_size=2)
+    with pytest.raises(TypeError, match=r"Heads\.logits: 'é.* is longer than 200 bytes, .*; use save_safetensors"):
+        long.memmap(tmp_path)
+    long.save_safetensors(tmp_path / "a.safetensors")
+    assert_equal(Heads.load_safetensors(tmp_path / "a.safetensors"), long)
+    half = Heads({"a\udc80": torch.ones(2)}, [], batch_size=2)
+    for save in (half.memmap, half.save_safetensors):
+        with pytest.raises(TypeError, match=r"Heads\.logits: 'a\\udc80' has half of a pair of surrogates"):
+            save(tmp_path / "half")
+
+
 def test_a_tensor_that_a_field_shares_with_a_dict_stays_one() -> None:
     class Both(TensorClass):
         x: Tensor

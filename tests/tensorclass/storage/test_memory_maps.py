@@ -166,6 +166,20 @@ def test_files_that_are_where_they_belong_are_not_written_again(tmp_path: Path) 
     assert_equal(Outer.load_memmap(tmp_path), outer(4))
 
 
+@pytest.mark.parametrize("view", [torch.conj, torch._neg_view])
+def test_a_conjugate_or_negative_view_of_a_file_is_written(tmp_path: Path, view: Callable[[Tensor], Tensor]) -> None:
+    changed = Noted(torch.tensor([1 + 2j])).memmap(tmp_path).apply(view)
+    assert_equal(changed.memmap(tmp_path), changed)
+    assert_equal(Noted.load_memmap(tmp_path), changed)
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "inner").touch()
+    with pytest.raises(StorageError, match="expected a folder at .*inner, got a link or a file"):
+        outer(4).memmap(tmp_path)
+    assert files_in(tmp_path) == {"inner"}
+
+
 def test_an_object_can_be_saved_around_one_that_is_in_place_already(tmp_path: Path) -> None:
     value = outer(4)
     value.inner.memmap_(tmp_path / "inner")

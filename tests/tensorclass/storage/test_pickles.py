@@ -112,7 +112,7 @@ def test_a_tensor_of_a_dtype_that_torch_does_not_pickle_comes_back(dtype: torch.
     saved.seek(0)
     with torch.serialization.safe_globals([Noted]):
         loaded = torch.load(saved)
-    for found in (again(value), loaded, copy.deepcopy(value)):
+    for found in (again(value), again(value, 4), again(value, 2), loaded, copy.deepcopy(value)):
         assert (found.x.dtype, found.x.shape) == (dtype, value.x.shape)
         assert torch.equal(found.x.view(torch.uint8), value.x.view(torch.uint8))
 
@@ -167,6 +167,13 @@ def test_a_queue_sends_a_memory_map_as_its_folder_and_copies_a_part(tmp_path: Pa
     assert not value[1:3].is_memmap()
     sent(value[1:3]).x.fill_(8)
     assert value.x[:, 0].tolist() == [7, 7, 7, 7]
+
+
+def test_a_queue_sends_what_is_locked_around_the_files_of_a_memory_map_as_it_is(tmp_path: Path) -> None:
+    saved = outer(4).memmap(tmp_path)
+    others = saved.replace(source="other"), saved.replace(other=None), saved.replace(x=saved.x.view(torch.int32))
+    for other in (*others, saved.replace(inner=saved.inner.replace(label="other")), saved.unsqueeze(0)):
+        assert_equal(sent(other.lock_()), other)
 
 
 def test_a_queue_copies_a_memory_map_whose_files_are_gone(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import TensorClass
-from tests.tensorclass.declared import flat
+from tests.tensorclass.declared import Flat, flat
 
 from .declared import Frozen, Inner, Noted, Outer, assert_equal, outer, through_torch
 
@@ -97,18 +97,37 @@ def test_all_that_does_not_fit_is_in_one_error_and_nothing_is_changed() -> None:
         "y": 1,
         "x": torch.ones(4, 2),
         "inner": {"q": 3, "z": torch.ones(1)},
-        "mask": target.mask,
+        "other": {"q": torch.ones(4, 2, 2, device="meta")},
     }
     with pytest.raises(RuntimeError) as error:
         target.load_state_dict(state)
     assert str(error.value).splitlines() == [
         "Outer.load_state_dict:",
-        "    missing names: 'other.q'",
+        "    missing names: 'mask'",
         "    unexpected names: 'y', 'inner.z'",
         "    Outer.x: expected shape [4, 3] for 'x', got [4, 2]",
         "    Inner.q: expected a Tensor for 'inner.q', got int",
+        "    Inner.q: expected values for 'other.q', got a tensor on the meta device",
     ]
     assert_equal(target, blank(outer(4)))
+
+
+def test_a_tensor_that_cannot_be_copied_is_noticed_before_another_one_is() -> None:
+    one, many = torch.zeros(4), torch.zeros(1).expand(4)
+    rows = (one, one.to_sparse(), "layout"), (one, one * 1j, "imaginary parts"), (many, one, "items share memory")
+    for own, given, message in rows:
+        target = Flat(torch.zeros(4), own, batch_size=4)
+        with pytest.raises(RuntimeError, match=message):
+            target.load_state_dict({"x": torch.ones(4), "y": given})
+        assert target.x.eq(0).all()
+
+
+def test_a_static_value_of_a_field_that_is_gone_is_unexpected() -> None:
+    state: Any = flat(4).state_dict()
+    state._metadata[""]["static"]["source"] = "train"
+    with pytest.raises(RuntimeError, match="unexpected names: 'source'"):
+        flat(4).load_state_dict(state)
+    flat(4).load_state_dict(state, strict=False)
 
 
 def test_the_names_in_a_message_are_few_and_short() -> None:
@@ -128,6 +147,8 @@ def test_without_strict_names_on_one_side_are_passed_over() -> None:
     ("level", "message"),
     [
         ({"batch_size": "four"}, r"Size"),
+        ({"static": 5}, r"expected _metadata as state_dict\(\) writes it"),
+        (5, r"expected _metadata as state_dict\(\) writes it"),
         (
             {"batch_size": torch.Size([4]), "names": ("a", "b")},
             r"Flat\.names: expected a name or None for each of 1 batch dimension",
@@ -135,7 +156,7 @@ def test_without_strict_names_on_one_side_are_passed_over() -> None:
         ({"batch_size": torch.Size([4]), "names": (1,)}, r"Flat\.names: expected a sequence of str or None"),
     ],
 )
-def test_metadata_that_no_object_gives_is_refused(level: dict[str, object], message: str) -> None:
+def test_metadata_that_no_object_gives_is_refused(level: object, message: str) -> None:
     state: Any = flat(4).state_dict()
     state._metadata[""] = level
     with pytest.raises((TypeError, ValueError), match=message):

@@ -168,10 +168,7 @@ def test_the_leaves_are_the_tensors_and_lead_back(full: bool) -> None:
     back = pytree.tree_unflatten(leaves, spec)
     assert_applied(back, value, lambda tensor: tensor)
     assert (back.device, back.source, back.mask is None) == (torch.device("cpu"), "test", not full)
-
-
-def test_key_paths_are_attributes() -> None:
-    paths, _ = pytree.tree_flatten_with_path(batch(4))
+    paths, _ = pytree.tree_flatten_with_path(value)
     assert [pytree.keystr(path) for path, _ in paths][:3] == [".tokens", ".point.position", ".point.weight"]
 
 
@@ -181,40 +178,22 @@ def test_objects_of_different_batch_sizes_have_one_structure() -> None:
     assert pytree.tree_structure(batch(4)) != pytree.tree_structure(batch(4, full=False))
 
 
-def test_a_tree_of_nothing_has_no_batch_size() -> None:
-    mapped = pytree.tree_map(lambda tensor: None, flat(4).to("cpu"))
-    assert (mapped.batch_size, mapped.device, mapped.x, mapped.y) == ((), None, None, None)
-
-
-def test_a_mapped_tree_has_the_batch_size_of_its_tensors() -> None:
+def test_a_mapped_tree_has_batch_size_and_device_of_its_tensors_whatever_the_function_does() -> None:
     value = batch(4, 5)
     assert_applied(pytree.tree_map(lambda tensor: tensor[0], value), value, lambda tensor: tensor[0], (5,))
     assert_applied(pytree.tree_map(lambda tensor: tensor[None], value), value, lambda tensor: tensor[None], (1, 4, 5))
-
-
-def test_a_mapped_tree_is_sound_whatever_the_function_does() -> None:
-    value = batch(4, 5)
     assert_sound(pytree.tree_map(lambda tensor: tensor.sum(-1), value))
     assert_sound(pytree.tree_map(lambda tensor: tensor[..., None], value))
     assert_sound(pytree.tree_map(lambda tensor: tensor.reshape(-1), value))
-
-
-def test_a_mapped_tree_follows_the_device_of_its_tensors() -> None:
-    value = flat(4).to("cpu")
-    assert pytree.tree_map(lambda tensor: tensor.to("meta"), value).device == torch.device("meta")
+    assert pytree.tree_map(lambda tensor: tensor.to("meta"), flat(4).to("cpu")).device == torch.device("meta")
     assert pytree.tree_map(lambda tensor: tensor.to("meta"), flat(4)).device is None
 
 
 def test_leaves_can_be_anything_in_between() -> None:
     shapes: Any = pytree.tree_map(lambda tensor: list(tensor.shape), flat(4))
     assert (shapes.x, shapes.batch_size) == ([4, 3], ())
-
-
-def test_an_object_without_tensors_keeps_its_batch_size() -> None:
-    class Note(TensorClass):
-        text: str
-
-    assert pytree.tree_map(torch.neg, Note("a", batch_size=3)).batch_size == (3,)
+    mapped = pytree.tree_map(lambda tensor: None, flat(4).to("cpu"))
+    assert (mapped.batch_size, mapped.device, mapped.x, mapped.y) == ((), None, None, None)
 
 
 class Mask(TensorClass):
@@ -244,7 +223,8 @@ def test_an_object_without_tensors_follows_the_batch_size_of_its_holder(size: tu
     assert pytree.tree_map(lambda tensor: tensor[:2], value).mask.batch_size == (2, *size[1:], 7)
 
 
-def test_an_object_without_tensors_keeps_its_names_with_its_dimensions() -> None:
+def test_an_object_without_tensors_keeps_its_batch_size_and_its_names_with_its_dimensions() -> None:
+    assert pytree.tree_map(torch.neg, Mask(batch_size=3)).batch_size == (3,)
     value = Masked(torch.rand(4, 2), Mask(batch_size=4, names=["time"]), batch_size=4)
     assert pytree.tree_map(torch.neg, value).mask.names == ("time",)
     assert pytree.tree_map(lambda tensor: tensor[:2], value).mask.names == ("time",)

@@ -4,7 +4,7 @@ from typing import assert_type
 
 import torch
 from jaxtyping import Float
-from kinds.tensorclasses import Layered, Listed, Lookup
+from kinds.tensorclasses import Cast, Layered, Listed, Lookup
 from torch import Tensor
 
 from qten_gen import PerItem, TensorClass
@@ -60,3 +60,9 @@ Listed(x, [1])  # E
 one.from_dict(one.to_dict(), batch_size=2).update(one.to_dict()).update(one.select("titles"))
 layered.from_dict(layered.to_dict(), batch_size=2).update(layered.to_dict()).update(layered.select("rest"))
 one.ids = ["a"]  # E
+
+cast = Cast(x, weight=2, batch_size=2)
+assert_type(cast.weight, Tensor | None)
+cast.weight = None
+cast.weight = x
+cast.weight = "heavy"  # E

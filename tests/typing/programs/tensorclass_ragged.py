@@ -26,7 +26,8 @@ assert_type(found.words, Ragged[Tensor] | None)
 assert_type(found.parts, Ragged[Point] | None)
 for item in found.points:
     assert_type(item, Ragged[Point])
-DeclaredDetections(x, x, point)
+DeclaredDetections(x, x, point, batch_size=())
+DeclaredDetections(x, x, point)  # E
 DeclaredDetections(x, found.boxes, found.points, words=Ragged.of([x, x]), batch_size=2)
 found.boxes = [x, x]
 found.boxes = "rows"  # E

@@ -13,7 +13,7 @@ batch = Batch(torch.zeros(2), Point(torch.zeros(2), torch.zeros(2)), batch_size=
 assert_type(batch.memmap("folder"), Batch)
 assert_type(batch.memmap(Path("folder"), True, num_threads=4, existsok=False), Batch)
 assert_type(batch.memmap_(), Batch)
-assert_type(batch.memmap_like("folder", share_non_tensor=True), Batch)
+assert_type(batch.memmap_like("folder", num_threads=2), Batch)
 assert_type(batch.memmap_refresh_(), Batch)
 assert_type(batch.save("folder"), Batch)
 assert_type(batch.dumps("folder"), Batch)

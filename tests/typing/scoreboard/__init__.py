@@ -1,1 +1,1 @@
-"""What type checkers say of single expressions, ours and those of the peers: docs/evidence/typing-scoreboard.md."""
+"""What type checkers say of single expressions, ours and those of the peers: docs/evidence/typing-scoreboard.json."""

@@ -1,6 +1,6 @@
-"""python -m tests.typing.scoreboard > docs/evidence/typing-scoreboard.md"""
+"""python -m tests.typing.scoreboard > docs/evidence/typing-scoreboard.json"""
 
-from .page import page
+from .measured import document
 
 if __name__ == "__main__":
-    print(page())
+    print(document())

@@ -11,7 +11,7 @@ from ..core.construction import default
 from ..core.contents import nested_class
 from ..core.error_text import describe, suggestion
 from ..core.stored import Stored
-from .annotated_shapes import shaped
+from .annotated_shapes import refuse_contents, shaped
 from .dicts_and_lists import tensor_dict, tensor_list, unbatched
 from .nested import nested
 from .per_item import per_item
@@ -91,3 +91,5 @@ def fit_saved(self: Stored, saved: dict[str, object], batch_size: Size, device: 
                 raise
             reason = f"nothing was saved for the field {name!r}, and its default does not fit"
             raise type(error)(f"{kind.__name__}: {reason}: {error}") from None
+    if self._shapes:
+        refuse_contents(self, batch_size, saved)

@@ -19,7 +19,7 @@ from torch.compiler import is_compiling
 
 from ...declaring.loading import Undeclared
 from ..core.construction import DeviceLike, as_device
-from ..core.contents import allocate_like, nested_class
+from ..core.contents import allocate_like, leaf_pairs, nested_class
 from ..core.dimension_names import NamesLike
 from ..core.dimension_names import names as checked_names
 from ..core.error_text import abridged, describe, label
@@ -29,7 +29,20 @@ from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .annotated_shapes import fits_alone
 from .per_item import effect_on_items, on_cpu, with_real_tensors
-from .ragged_rows import Rows, between, count, described, device_of, dims, from_items, joined, picked, tensor_of
+from .ragged_rows import (
+    Rows,
+    between,
+    count,
+    described,
+    device_of,
+    dims,
+    from_items,
+    is_unknown,
+    joined,
+    picked,
+    refuse_other_lengths,
+    tensor_of,
+)
 from .tensor import Join, all_or_none
 
 A = TypeVar("A")
@@ -62,6 +75,8 @@ class RaggedStorage(Stored):
         names: NamesLike = None,
         lock: bool = False,
     ) -> None:
+        if isinstance(rows, Tensor) and rows.is_nested:
+            raise TypeError("Ragged: expected rows in a Tensor, got a nested one; use Ragged.of(nested)")
         if not isinstance(rows, (Tensor, Stored)) or not dims(rows):
             raise TypeError(
                 f"Ragged: expected a Tensor or an object of a TensorClass, with a dimension for the rows, got {described(rows)}"
@@ -113,6 +128,14 @@ class RaggedStorage(Stored):
                 raise ValueError(f"{where}: expected lengths of {total} rows in all, got {abridged(sizes)}")
             self._starts = starts
         return self._starts
+
+    def refuse_unknown(self, where: str) -> None:
+        """Refuse lengths that nobody can read."""
+        if is_unknown(self._lengths) and self.starts() is None:
+            raise TypeError(
+                f"{where}: the lengths of Ragged items are unknown on the meta device and in fake tensors; "
+                "rearrange the items before, or make them of lists"
+            )
 
     def _fill(self, rows: Rows, lengths: Any, batch_size: Size, device: torch.device | None, names: Any = None) -> Self:
         self._rows, self._lengths, self._starts = rows, lengths, None
@@ -224,8 +247,9 @@ class RaggedStorage(Stored):
         numbers = torch.repeat_interleave(shifts, sizes, output_size=total)
         return numbers + torch.arange(numbers.shape[0], device=sizes.device)
 
-    def selected(self, index: Any) -> Tensor:
+    def selected(self, where: str, index: Any) -> Tensor:
         """The numbers of the rows of the items that an index selects."""
+        self.refuse_unknown(where)
         return self.row_numbers(self.orders(lambda numbers, at: [numbers[at]], index)[0], self._lengths[index])
 
 
@@ -238,23 +262,6 @@ def _read(arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A, size: S
     return [each.tolist() for each in found]
 
 
-def refuse_other_lengths(where: str, mine: Tensor, theirs: Tensor) -> None:
-    """Refuse items of different lengths. A graph refuses them when it runs.
-
-    Raises:
-        ValueError: they differ.
-    """
-    if mine is theirs:
-        return
-    if is_compiling() or type(mine) is not Tensor or mine.is_meta:
-        torch.ops.aten._assert_async.msg((mine == theirs).all(), f"{where}: expected items of the same lengths")
-        return
-    one, other = mine.reshape(-1).tolist(), theirs.reshape(-1).tolist()
-    if one != other:
-        at = next(at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
-        raise ValueError(f"{where}: expected the same lengths in both, got {one[at]} and {other[at]} rows in item {at}")
-
-
 def _where(self: Stored, name: str) -> str:
     return label(self, name) if name else type(self).__name__
 
@@ -262,10 +269,7 @@ def _where(self: Stored, name: str) -> str:
 def _refuse_mark(where: str, fn: object, argument: object, value: RaggedStorage) -> None:
     """Refuse a function that does not rearrange items."""
     what = effect_on_items(fn, argument, value._batch_size)
-    if value._lengths.is_meta and not is_compiling():
-        raise TypeError(
-            f"{where} is Ragged, and its items cannot be rearranged on the meta device, where lengths are unknown"
-        )
+    value.refuse_unknown(where)
     if what is not None:
         said = "computed along dimensions" if what == "kept" else what
         advice = "reduce the rows of each item with .reduce(...), or compute with .rows"
@@ -380,7 +384,13 @@ def put_ragged(self: Stored, name: str, target: R, index: object, value: R) -> N
     if both is None:
         return
     mine, theirs = both
-    numbers = mine.selected(index)
+    numbers = mine.selected(_where(self, name), index)
+    rows = mine._rows if isinstance(mine._rows, Tensor) else picked(mine._rows, numbers)
+    pairs = [(rows, theirs._rows)] if isinstance(rows, Tensor) else leaf_pairs(rows, theirs._rows)
+    for one, other in pairs:
+        if one.shape[1:] != other.shape[1:]:
+            shapes = f"{['n', *one.shape[1:]]}, got {['n', *other.shape[1:]]}"
+            raise ValueError(f"{_where(self, name)}: written items: expected rows of the shape {shapes}")
     if isinstance(mine._rows, Tensor):
         mine._rows[numbers] = theirs._rows.to(mine._rows.dtype)
     else:
@@ -402,6 +412,8 @@ def join_ragged(self: Stored, name: str, fn: Join, items: Sequence[R], batch_siz
     if None not in starts:
         every._starts = [0, *accumulate(end - start for each in starts for start, end in pairwise(each))]
     in_order = fn in (torch.cat, torch.stack)  # along the first dimension
+    if not in_order:
+        every.refuse_unknown(_where(self, name))
     every._lengths = fn(lengths) if in_order else torch.cat([each.reshape(-1) for each in lengths])
     if in_order:
         return cast("R", every)

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import torch
 from torch import Size, Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.compiler import is_compiling
 
 from ..core import late
@@ -112,6 +113,31 @@ def device_of(rows: Rows) -> torch.device:
     """Where rows are, and their lengths with them."""
     leaves = [rows] if isinstance(rows, Tensor) else rows._leaves()
     return leaves[0].device if leaves else torch.device("cpu")
+
+
+def is_unknown(lengths: Tensor) -> bool:
+    """True for numbers that nobody can read: of meta tensors, and of fake ones without symbols."""
+    if is_compiling() or not isinstance(lengths, FakeTensor):
+        return lengths.is_meta and not is_compiling()
+    symbols = lengths.fake_mode.shape_env
+    return symbols is None or not symbols.allow_dynamic_output_shape_ops
+
+
+def refuse_other_lengths(where: str, mine: Tensor, theirs: Tensor) -> None:
+    """Refuse items of different lengths. A graph refuses them when it runs.
+
+    Raises:
+        ValueError: they differ.
+    """
+    if mine is theirs:
+        return
+    if is_compiling() or type(mine) is not Tensor or mine.is_meta:
+        torch.ops.aten._assert_async.msg((mine == theirs).all(), f"{where}: expected items of the same lengths")
+        return
+    one, other = mine.reshape(-1).tolist(), theirs.reshape(-1).tolist()
+    if one != other:
+        at = next(at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
+        raise ValueError(f"{where}: expected the same lengths in both, got {one[at]} and {other[at]} rows in item {at}")
 
 
 def _rows_of(cls: type) -> str:

@@ -26,10 +26,10 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
             an array or nested lists, of which torch infers the dtype.
 
     Raises:
-        TypeError: `value` is not a tensor (and the class does not cast).
+        TypeError: `value` is not a tensor (and the class does not cast), or a nested one.
         ValueError: its shape does not start with the batch size.
     """
-    if not isinstance(value, Tensor):
+    if type(value) is not Tensor:
         value = as_tensor(self, name, value, device)
     shape = value.shape
     if shape[: len(batch_size)] != batch_size:
@@ -47,7 +47,7 @@ def tensor_property(name: str, read: Callable[[Any], Any], doc: str, *, optional
         if self._lock is not None:
             refuse_other(self, name, value)
         size = self._batch_size
-        if not isinstance(value, Tensor) or value.shape[: len(size)] != size or self._device is not None:
+        if type(value) is not Tensor or value.shape[: len(size)] != size or self._device is not None:
             value = None if value is None and optional else tensor(self, name, value, size, self._device)
         setattr(self, slot, value)
 
@@ -73,6 +73,11 @@ def field_property(name: str, read: Callable[[Any], Any], fit: Callable[[Any, An
 def as_tensor(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:
     """A tensor as it is; of another value the tensor that a class with a flag of `_CONVERTING` makes of it."""
     if isinstance(value, Tensor):
+        if value.is_nested:
+            raise TypeError(
+                f"{label(self, name)}: expected a Tensor whose items have one shape, got a nested one of {len(value)} items "
+                "of different lengths; declare the field as Ragged[Tensor]"
+            )
         return value
     if value is None or self._flags.isdisjoint(_CONVERTING):
         raise TypeError(f"{label(self, name)}: expected a Tensor, got {describe(value)}{_way_out(value)}")

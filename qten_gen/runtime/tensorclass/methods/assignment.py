@@ -18,7 +18,7 @@ from ..core.sizes import Index, PlainIndex, over_batch, with_event
 from ..core.stored import Stored
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
-from ..fields.ragged import refuse_other_lengths
+from ..fields.ragged_rows import refuse_other_lengths
 from ..fields.static import equal
 from .indexing import resolved, shown
 
@@ -77,7 +77,7 @@ def _refuse_other_lengths(self: Stored, plain: PlainIndex, value: Stored) -> Non
     for (where, mine), (_, theirs) in zip(ragged_fields(self), ragged_fields(value), strict=True):
         refuse_other_lengths(f"{where}: written items", mine.lengths[plain], theirs.lengths)
         if isinstance(mine.rows, Stored):
-            _refuse_other_lengths(mine.rows, mine.selected(plain), theirs.rows)
+            _refuse_other_lengths(mine.rows, mine.selected(where, plain), theirs.rows)
 
 
 def _refuse_unsaved_items(self: Stored, plain: PlainIndex, value: Stored) -> None:
@@ -142,9 +142,10 @@ def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Si
     for where, ragged in ragged_fields(self):
         if not is_number(value):
             raise TypeError(
-                f"{where} is Ragged, so a Tensor over the batch size does not apply to it; write into its rows"
+                f"{where} is Ragged, so a Tensor over the batch size does not apply to it; write into its rows, or write "
+                "Ragged items of the same lengths"
             )
-        numbers = ragged.selected(plain)
+        numbers = ragged.selected(where, plain)
         for leaf in ragged._leaves():
             leaf[numbers] = written(value)
     if isinstance(value, Tensor):

@@ -50,16 +50,18 @@ def mapped_file(tensor: Tensor) -> MappedFile | None:
     except (NotImplementedError, RuntimeError):
         return None  # sparse, and the tensors of transforms
     whole = tensor.is_contiguous() and tensor.numel() * tensor.itemsize == tensor.untyped_storage().nbytes()
-    return found if whole else None
+    # The elements of a conjugate or negative view are not the bytes of the file.
+    return found if whole and not tensor.is_conj() and not tensor.is_neg() else None
 
 
-def is_current(file: MappedFile) -> bool:
-    """True if the path of a mapped file still leads to it."""
+def is_at(tensor: Tensor, path: str) -> bool:
+    """True if a tensor is the whole content of the file that a path leads to, as long as nobody else saves there."""
+    found = mapped_file(tensor)
     try:
-        found = os.lstat(file.path)
+        status = os.lstat(path)
     except OSError:
         return False
-    return (found.st_dev, found.st_ino) == (file.device, file.inode)
+    return found is not None and (status.st_dev, status.st_ino) == (found.device, found.inode)
 
 
 def remember(tensor: Tensor, file: MappedFile) -> None:
@@ -89,10 +91,9 @@ def map_tensor(
     try:
         descriptor, writable = _opened(path)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK):
-            raise StorageError(f"{where}: expected an ordinary file at {path}, got a link") from None
-        needed = f"a file of {expected} bytes ({dtype}, {list(shape)}) at {path}"
-        raise StorageError(f"{where}: expected {needed}: {error.strerror}") from None
+        got = "a link" if error.errno in (errno.ELOOP, errno.EMLINK) else error.strerror
+        needed = f"an ordinary file of {expected} bytes ({dtype}, {list(shape)}) at {path}"
+        raise StorageError(f"{where}: expected {needed}, got {got}") from None
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):

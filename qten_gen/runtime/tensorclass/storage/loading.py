@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from torch import Size, Tensor
@@ -14,7 +14,6 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ..core.contents import nested_class, tensor_and_nested
 from ..core.stored import Stored
-from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from . import files
 from . import metadata as schema
@@ -141,13 +140,18 @@ def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) ->
             values[name] = None  # tensordict writes nothing of what is None
     try:
         fit_saved(made, values, batch_size, device)
-        if cls._shapes:
-            refuse_contents(made, batch_size, values)
     except (TypeError, ValueError) as error:
         raise StorageError(f"{where}: {error}") from None
-    carried = [values[name] for name in tensor_and_nested(cls)]
-    made._assign(carried, [values[name] for name in cls._static], batch_size, device)
-    made._names = level.names
+    return filled(made, values, batch_size, device, level.names)
+
+
+def filled(
+    made: T, values: dict[str, Any], size: Size, device: torch.device | None, names: tuple[str | None, ...] | None
+) -> T:
+    """Store values that fit in an object, which is returned."""
+    carried, static = [values[name] for name in tensor_and_nested(made)], [values[name] for name in made._static]
+    made._assign(carried, static, size, device)
+    made._names = names
     return made
 
 

@@ -6,12 +6,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Tensor
 
 from ..core.construction import as_device
+from ..core.contents import tensors_of
 from ..core.error_text import describe
 from ..core.locking import lock_
 from ..core.locks import nested_objects, refuse_if_frozen, refuse_if_locked
@@ -36,7 +37,6 @@ def memmap(
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
-    share_non_tensor: bool = False,
     existsok: bool = True,
 ) -> T:
     """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
@@ -52,7 +52,6 @@ def memmap(
         prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
         copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
         num_threads: How many threads write.
-        share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
         existsok: Whether a folder that holds an object may get this one.
 
     Raises:
@@ -69,7 +68,6 @@ def memmap_(
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
-    share_non_tensor: bool = False,
     existsok: bool = True,
 ) -> T:
     """`memmap` in place: this object and its nested objects get the mapped tensors, and are locked.
@@ -90,10 +88,8 @@ def memmap_(
 def memmap_like(
     self: T,
     prefix: PathLike | None = None,
-    copy_existing: bool = False,
     *,
     num_threads: int = 0,
-    share_non_tensor: bool = False,
     existsok: bool = True,
 ) -> T:
     """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
@@ -103,8 +99,6 @@ def memmap_like(
 
         store = batch[0].expand(1_000_000).memmap_like("data/train")
         store[:64] = first
-
-    It takes the arguments of `memmap`; nothing is copied, so `copy_existing` changes nothing.
 
     >>> store = Batch(torch.ones(2), batch_size=2).memmap_like("data/train")
     >>> store.tokens
@@ -230,23 +224,19 @@ def saved_path(self: Stored) -> str | None:
     """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
     if not is_memmap(self):
         return None
-    found = {_folder(value) for value in self._field_values()[0] if value is not None}
-    return found.pop() if len(found) == 1 else None
+    found = _folders(self, 0)
+    return found.pop() or None if len(found) == 1 else None
 
 
-def _folder(value: object) -> str | None:
-    """The folder of the object that has a value as one of its fields."""
+def _folders(value: object, depth: int) -> set[str]:
+    """The folders so many levels above the files of a memory map; of each level, one more above."""
     if isinstance(value, Tensor):
-        file = mapped_file(value)
-        return os.path.dirname(file.path) or None if file is not None else None
-    if isinstance(value, (dict, list)):
-        inside = {_folder(item) for item in (value.values() if isinstance(value, dict) else value)}
-    elif isinstance(value, Stored):
-        inside = {_folder(item) for item in value._field_values()[0] if item is not None}
-    else:
-        inside = set()
-    below = inside.pop() if len(inside) == 1 else None
-    return None if below is None else os.path.dirname(below) or None
+        path = cast(MappedFile, mapped_file(value)).path
+        for _ in range(depth):
+            path = os.path.dirname(path)
+        return {path}
+    items = value._field_values()[0] if isinstance(value, Stored) else tensors_of(value)
+    return set[str]().union(*[_folders(item, depth + 1) for item in items if item is not None])
 
 
 def _refuse_unless_mapped(self: Stored, action: str) -> None:

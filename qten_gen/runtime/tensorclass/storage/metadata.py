@@ -12,6 +12,7 @@ import math
 import os
 import re
 import stat
+from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 import torch
@@ -38,7 +39,7 @@ _THEIR_VERSION: Final = 1
 _render = json.JSONEncoder(separators=(",", ":")).encode
 
 _LARGEST_FILE = 2**28
-_MOST_ELEMENTS = 2**62
+_MOST_ELEMENTS = 2**58  # their bytes are counted in 63 bits
 DEEPEST: Final = 100
 """Levels that lie in each other at most."""
 
@@ -168,14 +169,32 @@ def owner_of(folder: str) -> Place | None:
     return found
 
 
+def walk(level: Level, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Entry]]:
+    """Every entry with the keys that lead to it, a level before what is in it."""
+    yield above, level
+    for key, entry in level.entries.items():
+        if isinstance(entry, Level):
+            yield from walk(entry, (*above, key))
+        else:
+            yield (*above, key), entry
+
+
 def level_at(level: Level, names: tuple[str, ...]) -> Level | None:
     """The level in a folder below the one of an object."""
-    for name in names:
-        inside = [entry for key, entry in level.entries.items() if isinstance(entry, Level) and encoded(key) == name]
-        if not inside:
-            return None
-        level = inside[0]
-    return level
+    found = (entry for keys, entry in walk(level) if tuple(map(encoded, keys)) == names)
+    return next((entry for entry in found if isinstance(entry, Level)), None)
+
+
+def files_of(level: Level) -> set[str]:
+    """The files of an object, metadata and tensors, by their paths in its folder, with slashes."""
+    found = set()
+    for keys, entry in walk(level):
+        names = [*map(encoded, keys)]
+        if isinstance(entry, Level):
+            found.add("/".join([*names, METADATA]))
+        elif isinstance(entry, TensorEntry) and entry.size:
+            found.add("/".join(names) + TENSOR_SUFFIX)
+    return found
 
 
 def to_json(metadata: Metadata) -> dict[str, Json]:
@@ -268,8 +287,10 @@ def from_json(section: Json, where: str) -> Metadata:
     paths = None
     if replaced is not None:
         paths = tuple(map(str, replaced)) if isinstance(replaced, list) else ("",)
-        for part in "/".join(paths).split("/") if paths else ():
-            checked(part, where, "replaced")
+        for path in paths:
+            *_, name = [checked(part, where, "replaced") for part in path.split("/")]
+            if name != METADATA and not name.endswith(TENSOR_SUFFIX):
+                raise StorageError(f"{where}: replaced: expected files that a save writes, got {path!r}")
     return Metadata(level_from(found.get("root"), where), token, paths)
 
 

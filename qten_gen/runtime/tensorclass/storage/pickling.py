@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable
 from functools import partial
 from pickle import PickleBuffer
-from typing import Any, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, Final, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -21,31 +21,35 @@ from ..core.contents import beside_fields, contents, store_beside, tensor_and_ne
 from ..core.locks import lock
 from ..core.other_libraries import bare
 from ..core.stored import FROZEN, Stored
-from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from ..torch_tools.packing import all_tensors, codes_to_send, decoded, dtype_name, each, is_plain
+from ..torch_tools.packing import DTYPES, codes_to_send, decoded, dtype_name, each, is_plain
 from . import files, memory_map
+from .json_values import encode
+from .loading import filled
+from .metadata import StorageError
 
 T = TypeVar("T", bound=Stored)
 
+_UNPICKLED: Final = {*DTYPES.values()} - torch.storage._dtype_to_storage_type_map().keys()
+"""Dtypes that only `torch.save` takes."""
+
 
 class State(TypedDict):
-    """The state in a pickle. Fields by name: one that was added since, and has a default, need not be there."""
+    """The state in a pickle. A field that was added since, and has a default, need not be there.
+
+    Where the fingerprint of the class is the same as `declared`, everything fits. The rest is there where it is not empty:
+    `attributes` that are no fields, and fields in `raw` with codes in place of tensors, see `torch_tools/packing.py`.
+    """
 
     fields: dict[str, object]
     batch_size: tuple[int, ...]
     device: str | None
     declared: NotRequired[str]
-    """The fingerprint of the class; where it is the same, everything fits."""
     names: NotRequired[tuple[str | None, ...]]
-    """Only where a batch dimension has a name."""
     attributes: NotRequired[dict[str, object]]
-    """Only where the object has attributes that are no fields."""
     lock: NotRequired[bool]
-    """Only where the object was locked."""
     raw: NotRequired[dict[str, object]]
-    """Fields with the codes of tensors in the place of some or all tensors, see `torch_tools/packing.py`."""
 
 
 Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
@@ -61,42 +65,40 @@ def reduce(self: T) -> Reduced[T]:
         fields[name] = None if value is None else [*value.values()]
     declared: str = type(self)._fingerprint  # type: ignore[attr-defined] # every generated class has one
     state = State(fields=fields, batch_size=tuple(self._batch_size), device=device, declared=declared)
-    if self._names is not None:
-        state["names"] = self._names
-    if self._lock not in (None, FROZEN):
-        state["lock"] = True
-    attributes = beside_fields(self)
-    if attributes:
-        state["attributes"] = attributes
+    beside = {"names": self._names, "lock": self._lock not in (None, FROZEN), "attributes": beside_fields(self)}
+    state.update(cast(State, {name: value for name, value in beside.items() if value}))
     return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
 
 
 def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
     own: object = type(self).__reduce__
-    if operator.index(protocol) < 5 or own is not reduce:
+    if own is not reduce:
         return self.__reduce__()
     reduced = reduce(self)
-    _replace(reduced[2], tensor_and_nested(self), partial(_as_raw, {}))
+    _replace(reduced[2], tensor_and_nested(self), partial(_as_raw, {}, operator.index(protocol)))
     return reduced
 
 
-def _as_raw(seen: dict[int, object], value: object) -> object:
+def _as_raw(seen: dict[int, object], protocol: int, value: object) -> object:
     """A tensor as its bytes, where it is nothing but its elements; the same for a tensor that was seen before."""
-    if type(value) is not Tensor or not is_plain(value):
+    if type(value) is not Tensor or not is_plain(value) or (protocol < 5 and value.dtype not in _UNPICKLED):
         return value
     key = id(value)
     if key not in seen:
-        memory, strides = value, None
-        if not value.is_contiguous():
+        memory, strides, place = value, None, 0
+        if protocol < 5:
+            memory = torch.empty(0, dtype=torch.uint8, device="cpu").set_(value.untyped_storage())
+            strides, place = value.stride(), int(value.storage_offset())
+        elif not value.is_contiguous():
             if torch.ops.aten.is_non_overlapping_and_dense.default(value):
                 memory, strides = value.as_strided((value.numel(),), (1,)), value.stride()
             elif value.numel() * value.itemsize <= value.untyped_storage().nbytes():
                 memory = value.contiguous()
             else:
                 return value  # an expanded one
-        buffer = PickleBuffer(files.memory_of(memory))
-        seen[key] = (dtype_name(value.dtype), tuple(value.shape), strides, buffer, 0)
+        held = memory if protocol < 5 else PickleBuffer(files.memory_of(memory))
+        seen[key] = (dtype_name(value.dtype), tuple(value.shape), strides, held, place)
     return seen[key]
 
 
@@ -121,18 +123,9 @@ def restore(self: Stored, state: State) -> None:
     if device is not None and devices and devices != {device}:
         # `torch.load` has put the tensors elsewhere.
         device = devices.pop() if len(devices) == 1 else None
-    same = state.get("declared") == type(self)._fingerprint  # type: ignore[attr-defined] # as above
-    if not same:
+    if state.get("declared") != type(self)._fingerprint:  # type: ignore[attr-defined] # as above
         fit_saved(self, stored, batch_size, device)
-    self._assign(
-        [stored[name] for name in tensor_and_nested(self)],
-        [stored[field] for field in self._static],
-        batch_size,
-        device,
-    )
-    self._names = state.get("names")
-    if not same and self._shapes:
-        refuse_contents(self, batch_size, contents(self))
+    filled(self, stored, batch_size, device, state.get("names"))
     store_beside(self, state.get("attributes", {}))
     if state.get("lock", False):
         lock(self)
@@ -154,7 +147,7 @@ def reduce_for_processes(self: Stored) -> tuple[Any, ...]:
     """
     # No name leads to the class of a Ragged.
     folder = None if self.__structure__ else memory_map.saved_path(self)
-    if folder is not None and all(_is_current(leaf) for leaf in all_tensors(self)):
+    if folder is not None and _holds(folder, self):
         return memory_map.load_memmap, (type(self), folder)
     reduced = reduce(self)
     codes = codes_to_send(self)
@@ -172,9 +165,30 @@ def _replace(state: State, names: tuple[str, ...], fn: Callable[[object], object
             del fields[name]
 
 
-def _is_current(leaf: Tensor) -> bool:
-    file = files.file_of(leaf)
-    return file is not None and (files.is_current(file) or not leaf.numel())
+def _holds(folder: str, value: Stored) -> bool:
+    """True if a folder gives the same object: a locked one may have got other values, or the folder another object."""
+    try:
+        return _facts(value) == _facts(memory_map.load_memmap(type(value), folder))
+    except (OSError, StorageError, TypeError):
+        return False
+
+
+def _facts(value: object) -> object:
+    """An object or tensor of a memory map as values that can be compared: static ones as JSON, in which True is not 1."""
+    if isinstance(value, Tensor):
+        return files.mapped_file(value), value.dtype, value.shape
+    if not isinstance(value, Stored):
+        return value
+    fields, static = value._field_values()
+    own = (
+        type(value),
+        value._batch_size,
+        value._device,
+        value._names,
+        str(encode([*static], "")),
+        [*beside_fields(value)],
+    )
+    return *own, [each(item, _facts) for item in fields]
 
 
 def _sendable(value: object) -> object:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from torch import Tensor
 
+from ....common.state_names import SAFETENSORS_DTYPES
 from ..core.construction import as_device
 from ..core.stored import Stored
 from ..torch_tools.packing import dtype_name
 from . import files
 from . import metadata as schema
 from .loading import Source, fill
-from .metadata import Level, Metadata, StorageError, TensorEntry
+from .metadata import Level, Metadata, StorageError, TensorEntry, walk
 from .saving import Description, SaveOptions
 from .state_dict import dotless
 
@@ -30,14 +30,7 @@ T = TypeVar("T", bound=Stored)
 _KEY: Final = "qten_gen"
 """The entry of the header that says what is not a tensor."""
 
-_DTYPES: Final = dict(
-    zip(
-        "bool uint8 int8 uint16 int16 float16 bfloat16 uint32 int32 float32 uint64 int64 float64 complex64".split(),
-        "BOOL U8 I8 U16 I16 F16 BF16 U32 I32 F32 U64 I64 F64 C64".split(),
-        strict=True,
-    )
-) | {"float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e8m0fnu": "F8_E8M0"}
-"""The names of dtypes in the format."""
+_DTYPES: Final = {dtype: name for name, dtype in SAFETENSORS_DTYPES.items()}
 
 
 def save_safetensors(self: Stored, path: PathLike) -> None:
@@ -57,43 +50,36 @@ def save_safetensors(self: Stored, path: PathLike) -> None:
     made = Description(self, "", SaveOptions(copy_existing=True))
     ours = json.dumps(schema.to_json(Metadata(made.level, made.token)))
     header: dict[str, Any] = {"__metadata__": {"format": "pt", _KEY: ours}}
-    names = {id(entry): name for name, entry in _tensors(made.level, "")}
     # The largest elements first, so that all are aligned.
-    placed = sorted(made.placed, key=lambda item: -item.entry.dtype.itemsize)
+    placed = sorted(zip(_tensors(made.level), made.placed, strict=True), key=lambda item: -item[1].entry.dtype.itemsize)
     end = 0
-    for _, entry, _ in placed:
+    for name, (_, entry, _) in placed:
         start, end = end, end + entry.size
         dtype = _DTYPES.get(dtype_name(entry.dtype))
         if dtype is None:
             raise TypeError(f"{type(self).__name__}.save_safetensors: the format has no {entry.dtype}")
-        header[names[id(entry)]] = {"dtype": dtype, "shape": entry.shape, "data_offsets": [start, end]}
+        header[name] = {"dtype": dtype, "shape": entry.shape, "data_offsets": [start, end]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     target = files.absolute(path)
-    folder, name = os.path.split(target)
+    folder, own = os.path.split(target)
     temporary = f"{target}.~{made.token}"
     with files.only_writer(folder):
         # The leftovers of saves that were killed.
-        for found in filter(re.compile(rf"{re.escape(name)}\.~[0-9a-f]{{8}}").fullmatch, os.listdir(folder)):
+        for found in filter(re.compile(rf"{re.escape(own)}\.~[0-9a-f]{{8}}").fullmatch, os.listdir(folder)):
             files.remove(f"{folder}{os.sep}{found}")
         try:
-            files.write_new(
-                temporary, len(text).to_bytes(8, "little"), text, *(item.tensor.detach() for item in placed)
-            )
+            tensors = [item.tensor.detach() for _, item in placed]
+            files.write_new(temporary, len(text).to_bytes(8, "little"), text, *tensors)
             os.replace(temporary, target)
         except BaseException:
             files.remove(temporary)
             raise
 
 
-def _tensors(level: Level, prefix: str) -> Iterator[tuple[str, TensorEntry]]:
-    """The tensors of a level and their names in the file, in order."""
-    for key, entry in level.entries.items():
-        name = prefix + dotless(key)
-        if isinstance(entry, TensorEntry):
-            yield name, entry
-        elif isinstance(entry, Level):
-            yield from _tensors(entry, f"{name}.")
+def _tensors(level: Level) -> dict[str, TensorEntry]:
+    """The tensors of a level by their names in the file, in order."""
+    return {".".join(map(dotless, keys)): entry for keys, entry in walk(level) if isinstance(entry, TensorEntry)}
 
 
 def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None) -> T:
@@ -126,7 +112,7 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None) ->
                 other = "to load tensors of another use safetensors and from_dict"
                 raise StorageError(f"{file}: expected a file that save_safetensors wrote; {other}")
             level = schema.from_json(schema.parsed(text.encode(), file), file).level
-            by_name = dict(_tensors(level, ""))
+            by_name = _tensors(level)
             unlike = sorted(by_name.keys() ^ set(opened.keys()))
             if unlike:
                 raise StorageError(

@@ -14,12 +14,11 @@ same folder; between 2 and 3 it finds a format version there that it refuses.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from typing import Final, NamedTuple, TypeVar
 
 import torch
@@ -44,17 +43,17 @@ from .metadata import (
     TensorEntry,
     encoded,
     file_of_key,
+    files_of,
     from_json,
     metadata_in,
     owner_of,
     parsed,
     rendered,
     text_in,
+    walk,
 )
 
 T = TypeVar("T", bound=Stored)
-
-_IS_CASE_BLIND: Final = sys.platform in ("win32", "darwin")
 
 _LONGEST: Final = 200
 """Bytes of a name; file systems take 255, and a suffix follows."""
@@ -78,11 +77,6 @@ class Placed(NamedTuple):
     tensor: Tensor
     entry: TensorEntry
     path: str
-
-    def is_there(self) -> bool:
-        """True if the tensor is that file already, which holds only as long as nobody else saves to the folder."""
-        found = files.mapped_file(self.tensor)
-        return found is not None and files.is_current(found._replace(path=self.path))
 
 
 class Description:
@@ -117,7 +111,7 @@ class Description:
                 entries[key] = self._entry(item, where, size, key, folder)
             if key in value.__structure__ and isinstance(item, Tensor) and not item.is_meta:
                 self.structure.add(id(entries[key]))
-        _refuse_like_names(entries, type(value).__name__)
+        _refuse_names(entries, type(value).__name__, folder)
         return Level("class", tuple(value._batch_size), value._names, entries)
 
     def _entry(self, value: object, where: str, size: Size, key: str, folder: str) -> Entry:
@@ -127,11 +121,11 @@ class Description:
         value = bare(value)
         if isinstance(value, Tensor):
             return self._tensor(value, where, f"{folder}{os.sep}{file_of_key(key)}")
-        inside = f"{folder}{os.sep}{encoded(key)}"
+        inside = folder and f"{folder}{os.sep}{encoded(key)}"
         if isinstance(value, (dict, list)):
             items = value.items() if isinstance(value, dict) else ((str(at), item) for at, item in enumerate(value))
             entries = {at: self._entry(item, f"{where}[{at!r}]", size, at, inside) for at, item in items}
-            _refuse_like_names(entries, where)
+            _refuse_names(entries, where, folder)
             return Level("dict" if isinstance(value, dict) else "list", tuple(size), None, entries)
         if isinstance(value, Stored):
             # An object does not know who holds it, so its batch size may have been shortened since.
@@ -146,8 +140,8 @@ class Description:
         _refuse_unplain(tensor, where, may_be_meta=self.options.like)
         found = None if self.options.copy_existing else files.mapped_file(tensor)
         # The file of another path; a file that has been replaced is copied. In this order: it may be replaced meanwhile.
-        is_here = found is None or found.path == path or files.is_current(found._replace(path=path))
-        if found is not None and not is_here and files.is_current(found):
+        is_here = found is None or found.path == path or files.is_at(tensor, path)
+        if found is not None and not is_here and files.is_at(tensor, found.path):
             copy = f"to save a copy of it in {path} pass copy_existing=True"
             raise ValueError(f"{where} is saved already, in {found.path}; {copy}")
         entry = TensorEntry(tensor.dtype, tuple(tensor.shape), f".~{self.token}.{len(self.placed)}")
@@ -155,13 +149,15 @@ class Description:
         return entry
 
 
-def _refuse_like_names(entries: dict[str, Entry], where: str) -> None:
-    """Refuse keys whose files some file systems, or all, would not keep apart or not take."""
+def _refuse_names(entries: dict[str, Entry], where: str, folder: str) -> None:
+    """Refuse keys that are no Unicode, or whose files some file systems, or all, would not keep apart or not take."""
     seen: dict[str, str] = {}
     for key in entries:
         name = encoded(key)
         other = seen.setdefault(name.casefold(), key)
-        if (other != key and os.name != "posix") or len(name.encode()) > _LONGEST:
+        if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise TypeError(f"{where}: {key!a} has half of a pair of surrogates, which no file can be named by")
+        if folder and ((other != key and os.name != "posix") or len(name.encode()) > _LONGEST):
             why = f"is longer than {_LONGEST} bytes" if other == key else f"differs from {other!r} by case alone"
             raise TypeError(f"{where}: {abridged(key)} {why}, so that it has no file of its own; use save_safetensors")
 
@@ -201,7 +197,8 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
     with files.only_writer(folder):
         work = _Save(folder, made)
         # Asked under the lock: whoever had it before may have replaced the files.
-        stay = {item.path: item.tensor.detach() for item in made.placed if not options.like and item.is_there()}
+        there = [] if options.like else [item for item in made.placed if files.is_at(item.tensor, item.path)]
+        stay = {item.path: item.tensor.detach() for item in there}
         moved = [item for item in made.placed if item.path not in stay]
         existing = [metadata_in(inside) for inside, _ in work.levels] + [item.path for item in moved]
         found = [] if options.existsok else [path for path in existing if os.path.lexists(path)]
@@ -222,27 +219,26 @@ class _Save:
     def __init__(self, folder: str, made: Description) -> None:
         self.folder, self.options, self.token = folder, made.options, made.token
         self.level, self.structure = made.level, made.structure
-        self.levels = list(_levels(made.level, folder))
+        self.levels = [
+            (os.sep.join([folder, *map(encoded, keys)]), entry)
+            for keys, entry in walk(made.level)
+            if isinstance(entry, Level)
+        ]
         """Every level with its folder, an owner before what is in it."""
+        self.files = files_of(made.level)
         before = set[str]()
         # Metadata that is damaged, or tensordict's, names no files.
-        with contextlib.suppress(StorageError):
+        with suppress(StorageError):
             if METADATA in os.listdir(folder):
                 old = from_json(parsed(text_in(folder), folder).get(SECTION), folder)
-                before = {*(old.replaced or ()), *self._files(_levels(old.level, folder))}
-        self.replaced = tuple(sorted(before - self._files(self.levels)))
-
-    def _files(self, levels: Iterable[tuple[str, Level]]) -> set[str]:
-        """The files of an object, by their paths in the folder with slashes: metadata and tensors."""
-        found = set()
-        for folder, level in levels:
-            found.add(metadata_in(folder))
-            tensors = [key for key, entry in level.entries.items() if isinstance(entry, TensorEntry) and entry.size]
-            found.update(f"{folder}{os.sep}{file_of_key(key)}" for key in tensors)
-        return {path[len(self.folder) + 1 :].replace(os.sep, "/") for path in found}
+                before = {*(old.replaced or ()), *files_of(old.level)}
+        self.replaced = tuple(sorted(before - self.files))
 
     def run(self, fresh: list[Placed]) -> None:
         """Write the new tensors, and make the object the content of the folder."""
+        for folder, _ in self.levels[1:]:
+            if os.path.lexists(folder):
+                files.make_folder(folder)  # refuses what else is there before anything is written
         try:
             self._write(fresh)
             self._put(self.folder, rendered(Metadata(self.level, self.token, self.replaced)))
@@ -268,12 +264,8 @@ class _Save:
             is_kept = not self.options.like or id(item.entry) in self.structure
             files.write_new(path, item.tensor.detach() if is_kept else item.entry.size)
 
-        if self.options.threads > 0:
-            with ThreadPoolExecutor(self.options.threads) as pool:
-                list(pool.map(write, fresh))
-        else:
-            for item in fresh:
-                write(item)
+        with ThreadPoolExecutor(self.options.threads) if self.options.threads else nullcontext() as pool:
+            list(map(write, fresh) if pool is None else pool.map(write, fresh))
 
     def _put(self, folder: str, text: bytes) -> None:
         """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
@@ -285,18 +277,19 @@ class _Save:
         """True if the metadata is of this save; also where nothing can be found out."""
         try:
             return self.token.encode() in text_in(self.folder)
-        except FileNotFoundError:
-            return False
-        except (OSError, StorageError):
-            return True
+        except (OSError, StorageError) as error:
+            return not isinstance(error, FileNotFoundError)
 
     def _remove(self, paths: Iterable[str]) -> None:
         """Remove files by their paths in the folder, metadata first, and the folders that no other file belongs in."""
+        root = os.path.realpath(self.folder)
         for path in sorted(paths, key=lambda path: not path.endswith(METADATA)):
-            files.remove(os.path.join(self.folder, *path.split("/")))
-        kept = {os.path.dirname(path) for path in self._files(self.levels)}
+            inside, name = os.path.split(os.path.join(root, *path.split("/")))
+            if os.path.realpath(inside) == inside:  # a link leads to files of somebody else
+                files.remove(f"{inside}{os.sep}{name}")
+        kept = {os.path.dirname(path) for path in self.files}
         for path in sorted({os.path.dirname(path) for path in paths} - kept - {""}, reverse=True):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 os.rmdir(os.path.join(self.folder, *path.split("/")))
 
     def _remove_leftovers(self, start: str) -> None:
@@ -304,11 +297,3 @@ class _Save:
         for name in os.listdir(self.folder):
             if name.startswith(start) and _UNFINISHED.fullmatch(name):
                 files.remove(f"{self.folder}{os.sep}{name}")
-
-
-def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:
-    """Every level with its folder, an owner before what is in it."""
-    yield folder, level
-    for key, entry in level.entries.items():
-        if isinstance(entry, Level):
-            yield from _levels(entry, f"{folder}{os.sep}{encoded(key)}")

@@ -21,10 +21,10 @@ from ..core.contents import contents, tensor_and_nested
 from ..core.error_text import abridged, label
 from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
-from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import fit_saved
 from ..fields.static import equal
 from .json_values import decode, encode
+from .loading import filled
 from .memory_map import become
 
 T = TypeVar("T", bound=Stored)
@@ -74,55 +74,56 @@ def state_dict(
     Raises:
         TypeError: a static value is of a type that neither `torch.load` reads safely nor JSON holds.
     """
+    state: Any = _nested(self, keep_vars)
+    if destination is None and not prefix and not flatten:
+        return cast("dict[str, Any]", state)
     found: Any = OrderedDict() if destination is None else destination
     # A plain dict has no place for metadata.
     if isinstance(found, OrderedDict) and not hasattr(found, "_metadata"):
         cast(Any, found)._metadata = OrderedDict()
-    _add(self, found, getattr(found, "_metadata", None), prefix, keep_vars, flatten)
+    entries, levels = _flat(state) if flatten else (state, state._metadata)
+    found.update({prefix + name: value for name, value in entries.items()})
+    if hasattr(found, "_metadata"):
+        found._metadata.update({(prefix + name).removesuffix("."): level for name, level in levels.items()})
     return cast("dict[str, Any]", found)
 
 
-def _add(
-    self: Stored,
-    found: dict[str, Any],
-    metadata: dict[str, Level] | None,
-    prefix: str,
-    keep_vars: bool,
-    flatten: bool,
-) -> None:
-    """Add an object: its tensors to `found`, all else to `metadata`."""
+def _nested(self: Stored, keep_vars: bool) -> NestedState:
+    """The tensors of an object by name, what is not a tensor in the metadata."""
     values, static = self._field_values()
-    if metadata is not None:
-        codes = {name: encode(value, label(self, name)) for name, value in zip(self._static, static, strict=True)}
-        level: Level = {"batch_size": self._batch_size, "device": self._device, "names": self._names, "static": codes}
-        metadata[prefix.removesuffix(".")] = level
+    codes = {name: encode(value, label(self, name)) for name, value in zip(self._static, static, strict=True)}
+    found: Any = OrderedDict()
+    level: Level = {"batch_size": self._batch_size, "device": self._device, "names": self._names, "static": codes}
+    found._metadata = OrderedDict({"": level})
     for name, value in zip(tensor_and_nested(self), values, strict=True):
         if value is not None:
-            _add_value(found, metadata, prefix + name, value, keep_vars, flatten)
+            found[name] = _entry(value, keep_vars)
+    return cast(NestedState, found)
 
 
-def _add_value(
-    found: dict[str, Any],
-    metadata: dict[str, Level] | None,
-    key: str,
-    value: object,
-    keep_vars: bool,
-    flatten: bool,
-) -> None:
-    """Add what a field holds under `key`: a tensor, several in a dict or list, or a nested object."""
+def _entry(value: object, keep_vars: bool) -> Tensor | NestedState:
+    """The entry of what a field holds: a tensor, several in a dict or list, or a nested object."""
     if isinstance(value, Tensor):
-        found[key] = value if keep_vars else value.detach()
-    elif isinstance(value, (dict, list)):
-        inside = found if flatten else OrderedDict()
-        for name, item in value.items() if isinstance(value, dict) else enumerate(value):
-            inner = f"{key}.{dotless(str(name))}" if flatten else str(name)
-            _add_value(inside, metadata, inner, item, keep_vars, flatten)
-        if not flatten:
-            found[key] = inside
-    elif isinstance(value, Stored) and flatten:
-        _add(value, found, metadata, f"{key}.", keep_vars, True)
-    elif isinstance(value, Stored):
-        found[key] = state_dict(value, None, "", keep_vars, flatten=False)
+        return value if keep_vars else value.detach()
+    if isinstance(value, Stored):
+        return _nested(value, keep_vars)
+    items = value.items() if isinstance(value, dict) else enumerate(cast("list[Tensor]", value))
+    return OrderedDict((str(name), _entry(item, keep_vars)) for name, item in items)
+
+
+def _flat(state: Mapping[str, Any], prefix: str = "") -> tuple[dict[str, Any], dict[str, Level]]:
+    """The entries of a state dict by names with dots, and the metadata of objects by theirs."""
+    levels = {f"{prefix}{name}".removesuffix("."): level for name, level in _levels(state).items()}
+    found: dict[str, Any] = {}
+    for name, value in state.items():
+        key = prefix + dotless(name) if prefix else name
+        if isinstance(value, Mapping):
+            inside = _flat(value, f"{key}.")
+            found |= inside[0]
+            levels |= inside[1]
+        else:
+            found[key] = value
+    return found, levels
 
 
 def dotless(key: str) -> str:
@@ -130,9 +131,7 @@ def dotless(key: str) -> str:
     return key.replace("%", "%25").replace(".", "%2E")
 
 
-def load_state_dict(
-    self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False, from_flatten: bool = False
-) -> T:
+def load_state_dict(self: T, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> T:
     """Copy the tensors of a state dict into the tensors of this object, and take over its static values and names.
 
     >>> state = Batch(torch.arange(2), batch_size=2).state_dict()
@@ -143,7 +142,6 @@ def load_state_dict(
         state_dict: As `state_dict` returns it, nested or flat.
         strict: Whether the names have to be the same; otherwise names on one side only are passed over.
         assign: Whether the object gets the tensors themselves, and with them another batch size.
-        from_flatten: Changes nothing: which form the dict has is seen from its values.
 
     Returns:
         The object.
@@ -179,55 +177,70 @@ def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Ten
         if value is None:
             continue
         given = state.get(name)
-        if isinstance(value, Tensor) and isinstance(given, Tensor) and value.shape == given.shape:
+        if isinstance(value, Tensor) and isinstance(given, Tensor) and not (given.is_nested or given.is_meta):
+            plain = given.layout is value.layout is torch.strided and given.dtype is value.dtype
+            if not plain or not value.is_contiguous() or given.shape != value.shape:
+                return False
             copies.append((value, given))
         elif not (isinstance(value, Stored) and isinstance(given, Mapping) and _fits(value, given, copies)):
             return False
         used += 1
-    level = (getattr(state, "_metadata", None) or {}).get("")
-    if used != len(state) or level is None:
+    levels: object = getattr(state, "_metadata", None)
+    if used != len(state) or not levels:
         return used == len(state)
-    same = dict(zip(self._static, static, strict=True))
-    given = level.get("static", {})
-    is_same = given.keys() == same.keys() and all(code is same[name] for name, code in given.items())
-    return is_same and level.get("batch_size") == self._batch_size and level.get("names") == self._names
+    level = levels.get("") if isinstance(levels, dict) else None
+    if not isinstance(level, dict) or level.get("batch_size") != self._batch_size or level.get("names") != self._names:
+        return False
+    same, codes = dict(zip(self._static, static, strict=True)), level.get("static")
+    return isinstance(codes, dict) and codes.keys() == same.keys() and all(codes[name] is same[name] for name in same)
+
+
+def _levels(state: Mapping[str, Any]) -> dict[str, Level]:
+    """The metadata of a state dict.
+
+    Raises:
+        TypeError: it is none that an object or a module gives.
+    """
+    found: object = getattr(state, "_metadata", None) or {}
+    levels = found.values() if isinstance(found, dict) else [None]
+    if not all(isinstance(level, dict) and isinstance(level.get("static", {}), dict) for level in levels):
+        raise TypeError(f"expected _metadata as state_dict() writes it, got {str(found)[:80]}")
+    return cast("dict[str, Level]", found)
+
+
+def _obstacle(own: Tensor, given: Tensor, key: str) -> str:
+    """The reason why a tensor cannot be copied into another one, known before anything is copied; empty without one."""
+    if given.is_nested or given.layout is not own.layout or given.is_quantized != own.is_quantized:
+        return f"expected a tensor of layout {own.layout} for {key!r}, got a nested, quantised or {given.layout} one"
+    if given.shape != own.shape:
+        return f"expected shape {list(own.shape)} for {key!r}, got {list(given.shape)}"
+    if given.is_meta and not own.is_meta:
+        return f"expected values for {key!r}, got a tensor on the meta device"
+    if given.is_complex() and not own.is_complex():
+        return f"expected {own.dtype} for {key!r}, got {given.dtype}, which has imaginary parts"
+    if any(step == 0 and size > 1 for step, size in zip(own.stride(), own.shape, strict=True)):
+        return f"expected a tensor to copy {key!r} into, has an expanded one, whose items share memory; {_ADVICE}"
+    return ""
 
 
 class _Load:
-    """A state dict taken apart, what becomes of an object by it, and the mistakes in it.
-
-    Attributes:
-        given: The values of the state dict, by names with dots.
-        levels: The metadata of the state dict, by the names of the objects.
-        copies: Tensors of the object, and what is copied into them.
-        changed: The objects of which more changes than the elements of tensors.
-    """
+    """A state dict taken apart, what is copied into the tensors of an object, which objects change beside, and the mistakes."""
 
     def __init__(self, state: Mapping[str, Any], assign: bool) -> None:
         self.assign = assign
-        self.given: dict[str, Any] = {}
-        self.levels: dict[str, Level] = {}
+        self.given, self.levels = _flat(state)
         self.copies: list[tuple[Tensor, Tensor]] = []
         self.changed: list[Stored] = []
         self.used: set[str] = set()
         self.missing: list[str] = []
+        self.unexpected: list[str] = []
         self.wrong: list[str] = []
-        self._take_apart(state, "")
-
-    def _take_apart(self, state: Mapping[str, Any], prefix: str) -> None:
-        for name, level in (getattr(state, "_metadata", None) or {}).items():
-            self.levels[(prefix + name).removesuffix(".")] = level
-        for name, value in state.items():
-            key = prefix + dotless(name) if prefix else name
-            if isinstance(value, Mapping):
-                self._take_apart(value, f"{key}.")
-            else:
-                self.given[key] = value
 
     def merged(self, owner: T, prefix: str) -> T:
         """What an object becomes: another one where more changes than the elements of its tensors."""
         level = self.levels.get(prefix.removesuffix("."), {})
         size, codes, values = Size(level.get("batch_size", owner._batch_size)), level.get("static", {}), contents(owner)
+        self.unexpected += [prefix + name for name in codes if name not in owner._static]
         names = owner._names if size == owner._batch_size else None
         if "names" in level:
             names = dimension_names.names(owner, level["names"], size)
@@ -245,10 +258,9 @@ class _Load:
                     found[name] = self._tensors(owner, name, value, prefix + name)
             if not self.wrong:
                 fit_saved(owner, found, size, owner._device)
-                if owner._shapes:
-                    refuse_contents(owner, size, found)
         except (TypeError, ValueError) as error:
             self.wrong.append(str(error))
+            self.used |= self.given.keys()  # nobody knows whether the others are unexpected
             return owner
         for name in owner._static:
             if type(found[name]) is type(values[name]) and equal(found[name], values[name]):
@@ -256,11 +268,7 @@ class _Load:
         if names == owner._names and size == owner._batch_size and all(found[name] is values[name] for name in values):
             return owner
         self.changed.append(owner)
-        made = object.__new__(type(owner))
-        carried = [found[name] for name in tensor_and_nested(owner)]
-        made._assign(carried, [found[name] for name in owner._static], size, owner._device)
-        made._names = names
-        return made
+        return filled(object.__new__(type(owner)), found, size, owner._device, names)
 
     def _tensors(self, owner: Stored, name: str, own: object, key: str) -> object:
         """The tensors of a field afterwards: its own, into which the given ones are copied, or the given ones."""
@@ -281,8 +289,8 @@ class _Load:
             self.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
         elif self.assign:
             return loaded
-        elif loaded.shape != own.shape:
-            self.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
+        elif reason := _obstacle(own, loaded, key):
+            self.wrong.append(f"{where}: {reason}")
         elif name not in owner.__structure__:
             self.copies.append((own, loaded))
         elif loaded.tolist() != own.tolist():
@@ -292,7 +300,7 @@ class _Load:
 
     def refuse(self, owner: Stored, strict: bool) -> None:
         """Raise one error with all that does not fit."""
-        unexpected = [name for name in self.given if name not in self.used]
+        unexpected = [*(name for name in self.given if name not in self.used), *self.unexpected]
         if strict and unexpected:
             self.wrong.insert(0, f"unexpected names: {listed([*map(abridged, unexpected)])}")
         if strict and self.missing:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from multiprocessing.reduction import ForkingPickler
 from operator import itemgetter
 from typing import Any, Final, TypeAlias, TypeVar, cast
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import torch
 from torch import Tensor
@@ -30,6 +31,9 @@ T = TypeVar("T", bound=Stored)
 Code: TypeAlias = tuple[str, tuple[int, ...], tuple[int, ...] | None, Any, int]
 """A tensor as a part of memory: dtype, shape, strides where it is not contiguous, a tensor of bytes or other memory, and
 the first element there."""
+
+Places: TypeAlias = dict[int, tuple[str, tuple[int, ...], tuple[int, ...], int]]
+"""Where tensors lie in one memory, by their ids: dtype, shape, strides and the first element there."""
 
 _DTYPE_NAMES = (
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
@@ -76,16 +80,25 @@ def each(value: object, fn: Callable[[object], object]) -> object:
     return fn(value)
 
 
-def coded(tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False) -> dict[int, Code]:
-    """The small tensors among some, copied into one storage, by their ids.
+def copied(
+    tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False, outside: Iterable[int] = ()
+) -> tuple[Tensor, Places]:
+    """Bytes with a copy of the small tensors among some, and where each lies.
 
     Args:
         shared: Whether other processes can map the storage.
         all_of_them: Whether tensors in shared memory are copied too.
+        outside: Storages whose tensors are not copied, because others that share their memory are not.
     """
     by_storage: dict[int, list[tuple[int, int, Tensor]]] = {}
+    plain, others = list[Tensor](), {*outside}
     for tensor in tensors:
-        if type(tensor) is Tensor and is_plain(tensor) and (all_of_them or not tensor.is_shared()):  # type: ignore[no-untyped-call] # torch gives it no types
+        if type(tensor) is Tensor and is_plain(tensor):
+            plain.append(tensor)
+        elif tensor.layout is torch.strided and not is_functorch_wrapped_tensor(tensor):
+            others.add(tensor.untyped_storage()._cdata)
+    for tensor in plain:
+        if tensor.untyped_storage()._cdata not in others and (all_of_them or not tensor.is_shared()):  # type: ignore[no-untyped-call] # torch gives it no types
             size, first = tensor.itemsize, int(tensor.storage_offset()) * tensor.itemsize
             last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
             end = first + last * size if tensor.numel() else first
@@ -105,16 +118,20 @@ def coded(tensors: Iterable[Tensor], *, shared: bool, all_of_them: bool = False)
         ranges.append((start, end, inside))
     small = [(start, end, inside) for start, end, inside in ranges if end - start <= LARGEST]
     flat = _room(sum(_slot(end - start) for start, end, _ in small), shared)
-    codes: dict[int, Code] = {}
+    places: Places = {}
     at = 0
     for start, end, inside in small:
         source = torch.empty(0, dtype=torch.uint8).set_(inside[0].untyped_storage(), start, (end - start,), (1,))
         flat[at : at + end - start].copy_(source)
         for tensor in inside:
             place = (at - start) // tensor.itemsize + int(tensor.storage_offset())
-            codes[id(tensor)] = dtype_name(tensor.dtype), tuple(tensor.shape), tensor.stride(), flat, place
+            places[id(tensor)] = dtype_name(tensor.dtype), tuple(tensor.shape), tensor.stride(), place
         at += _slot(end - start)
-    return codes
+    return flat, places
+
+
+def _codes(memory: Tensor, places: Places) -> dict[int, Code]:
+    return {key: (dtype, shape, strides, memory, first) for key, (dtype, shape, strides, first) in places.items()}
 
 
 def _slot(size: int) -> int:
@@ -134,7 +151,7 @@ def decoded(code: Code) -> Tensor:
     name, shape, strides, memory, place = code
     dtype = DTYPES[name]
     if isinstance(memory, Tensor):
-        made = torch.empty(0, dtype=dtype, device="cpu")
+        made = torch.empty(0, dtype=dtype, device=memory.device)
         return made.set_(memory.untyped_storage(), place, shape, cast("tuple[int, ...]", strides))
     view = memoryview(memory)
     # `torch.frombuffer` takes no empty buffer. Torch takes memory that may not be written to, and writes to it.
@@ -158,7 +175,7 @@ def pack(self: T, *, shared: bool = False) -> T:
     Args:
         shared: Whether the storage is one that processes share: sending it copies nothing, and each sees the writes of the other.
     """
-    codes = coded(all_tensors(self), shared=shared, all_of_them=True)
+    codes = _codes(*copied(all_tensors(self), shared=shared, all_of_them=True))
     made = {key: decoded(code) for key, code in codes.items()}
     return with_tensors(self, lambda tensor: made.get(id(tensor), tensor), self._device)
 
@@ -187,8 +204,22 @@ def with_tensors(self: T, fn: Callable[[Tensor], Tensor], device: torch.device |
     return made
 
 
-_MESSAGES: WeakKeyDictionary[io.BytesIO, dict[int, Code]] = WeakKeyDictionary()
-"""The packed tensors of each message that is being pickled, by the buffer that it is written to."""
+@dataclass(slots=True)
+class _Message:
+    """The packed tensors of a message that is being pickled.
+
+    The first object that sends one of them takes the memory, and from then on it lives as long as the pickler. The buffer of the
+    message outlives the pickler until the thread that sends it is given the next one, or ends with its process: torch aborts a
+    process whose tensors are freed there.
+    """
+
+    places: Places
+    unsent: Tensor | None
+    memory: ReferenceType[Tensor]
+
+
+_MESSAGES: WeakKeyDictionary[io.BytesIO, _Message] = WeakKeyDictionary()
+"""Messages that are being pickled, by the buffer that each is written to."""
 
 
 def codes_to_send(self: Stored) -> Mapping[int, Code]:
@@ -207,9 +238,15 @@ def codes_to_send(self: Stored) -> Mapping[int, Code]:
     if buffer not in _MESSAGES:
         inside, outside = list[Tensor](), set[int]()
         is_whole = _sorted(frame.f_locals.get("obj"), {}, inside, outside)
-        alone = (each for each in inside if is_plain(each) and each.untyped_storage()._cdata not in outside)
-        _MESSAGES[buffer] = coded(alone, shared=True) if is_whole else {}
-    return _MESSAGES[buffer]
+        made, places = copied(inside if is_whole else (), shared=True, outside=outside)
+        _MESSAGES[buffer] = _Message(places, made if places else None, ref(made))
+    message = _MESSAGES[buffer]
+    own = {id(item) for value in self._field_values()[0] for item in tensors_of(value)} & message.places.keys()
+    memory = message.memory()
+    if memory is None or not own:
+        return {}
+    message.unsent = None
+    return _codes(memory, {key: message.places[key] for key in own})
 
 
 _DUMPS: Final = ForkingPickler.dumps.__func__.__code__  # type: ignore[attr-defined] # a class method

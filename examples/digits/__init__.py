@@ -1,1 +1,0 @@
-"""A small digit classifier: the declarations (`model`), the data set (`data`) and the training loop (`train`)."""

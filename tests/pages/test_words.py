@@ -1,0 +1,60 @@
+"""How many words the pages may have. A row is changed in a commit that says why."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.carried_out import REPOSITORY
+
+WORDS = {
+    "CONTRIBUTING.md": 1_270,
+    "docs/adopting.md": 1_900,
+    "docs/architecture.md": 1_280,
+    "docs/batches.md": 1_020,
+    "docs/coming-from.md": 1_190,
+    "docs/command.md": 1_370,
+    "docs/declarations.md": 2_180,
+    "docs/dispatch.md": 890,
+    "docs/evidence.md": 1_380,
+    "docs/large-models.md": 1_750,
+    "docs/life-cycles.md": 930,
+    "docs/module.md": 2_150,
+    "docs/operations.md": 1_160,
+    "docs/performance.md": 790,
+    "docs/processes.md": 770,
+    "docs/qten-style.md": 740,
+    "docs/ragged.md": 1_010,
+    "docs/rules.md": 1_510,
+    "docs/saving.md": 960,
+    "docs/serving.md": 920,
+    "docs/tutorial.md": 1_100,
+    "docs/typing.md": 970,
+    "docs/why.md": 790,
+}
+OF_A_PAGE = 700
+"""Any other page."""
+
+OF_ALL = 30_000
+OF_ROOMS = 5_000
+"""The READMEs of rooms."""
+
+
+def words(page: str) -> int:
+    return len((REPOSITORY / page).read_text(encoding="utf-8").split())
+
+
+PAGES = [
+    *(path.name for path in REPOSITORY.glob("*.md")),
+    *(path.relative_to(REPOSITORY).as_posix() for path in (REPOSITORY / "docs").rglob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_does_not_outgrow_its_words(page: str) -> None:
+    assert words(page) <= WORDS.get(page, OF_A_PAGE)
+
+
+def test_the_pages_do_not_outgrow_their_words() -> None:
+    assert sum(words(page) for page in PAGES) <= OF_ALL
+    rooms = (path.relative_to(REPOSITORY).as_posix() for path in (REPOSITORY / "qten_gen").rglob("README.md"))
+    assert sum(map(words, rooms)) <= OF_ROOMS

@@ -1,1 +1,0 @@
-"""A trainer for any module, with callbacks and settings."""
