@@ -1,7 +1,7 @@
 # Every target makes the environment it needs. A second call installs nothing and needs no network.
 #
 #   make demo           generate, type-check and run the example
-#   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
+#   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch and served
 #   make lint           ruff
 #   make types          mypy and pyright over the whole repository
 #   make test           all tests but those of the next line: about three minutes
@@ -90,7 +90,7 @@ demo: $(INSTALLED)
 demo-decoder: $(INSTALLED)
 	$(BIN)/qten-gen examples/decoder
 	$(BIN)/mypy --strict examples/decoder
-	cd examples && $(BIN)/python -m decoder.train
+	cd examples && $(BIN)/python -m decoder.train && $(BIN)/python -m decoder.serve
 
 # Folders that are named are tested whole.
 test: $(INSTALLED)

@@ -75,7 +75,9 @@ def test_the_picture_in_the_repository_is_the_program_s(svg: str) -> None:
     assert len(re.findall("<text.*%</text>", committed)) >= 0.8 * len(true_boxes)
 
 
-def test_the_readme_shows_lines_of_the_model() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (FOLDER / "README.md").read_text(), re.DOTALL)
-    model = (FOLDER / "model.py").read_text()
-    assert blocks and [block for block in blocks if block not in model] == []
+@pytest.mark.parametrize("name", ["decoder", "detector"])
+def test_the_page_of_an_example_shows_lines_of_it(name: str) -> None:
+    folder = FOLDER.parent / name
+    blocks = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    program = "".join(path.read_text() for path in folder.glob("*.py"))
+    assert blocks and [block for block in blocks if block not in program] == []

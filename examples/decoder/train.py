@@ -1,7 +1,6 @@
-"""Train the decoder, sample from it, and compare it with the plain one: `python -m decoder.train` in the folder `examples`."""
+"""Train the decoder, and compare it with the plain one: `python -m decoder.train` in the folder `examples`."""
 
 import tempfile
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,16 +24,6 @@ def train(decoder: Decoder, passages: Passages, steps: int) -> Iterator[float]:
         optimizer.step()
         schedule.step()
         yield loss.item()
-
-
-@torch.no_grad()
-def write(decoder: Decoder, beginning: str, length: int) -> str:
-    """Continue `beginning` by `length` bytes, sampled from the predictions of the decoder."""
-    tokens = text.encode(beginning)
-    for _ in range(length):
-        logits = decoder(tokens[None, -decoder.context :])[0, -1]
-        tokens = torch.cat([tokens, functional.softmax(2 * logits, dim=-1).multinomial(1)])
-    return text.decode(tokens)
 
 
 def compare(decoder: Decoder, other: plain.Decoder, passages: Passages) -> None:
@@ -71,7 +60,7 @@ def assert_equal(actual: object, expected: object) -> None:
     assert_close(actual, expected, rtol=0, atol=0)
 
 
-def main(steps: int = 400) -> None:
+def main(file: Path = Path("decoder.pt"), steps: int = 400) -> None:
     torch.manual_seed(0)
     decoder = Decoder()
     tokens = text.load()
@@ -87,11 +76,12 @@ def main(steps: int = 400) -> None:
             print(f"step {step:3}  loss {mean:.3f}  {'#' * round(10 * mean)}", flush=True)
             losses.clear()
     with torch.no_grad():
-        print(f"\nheld-out loss {decoder(held_out):.3f}; it writes\n")
-    print(textwrap.indent(textwrap.fill(write(decoder, "On Monday ", length=350)), "  "))
+        print(f"\nheld-out loss {decoder(held_out):.3f}")
 
     compare(decoder, plain.Decoder(**decoder.get_config()), held_out)
-    print("\nlogits, gradients and checkpoints equal to the plain model")
+    print("logits, gradients and checkpoints equal to the plain model")
+    torch.save({"config": decoder.get_config(), "state": decoder.state_dict()}, file)
+    print(f"saved to {file}; now run: python -m decoder.serve")
 
 
 if __name__ == "__main__":

@@ -23,12 +23,9 @@ def explain(options: Options, out: TextIO, err: TextIO) -> int:
     name = options.code
     found = next((rule for rule in RULES if name.lower() in (rule.kind.code.lower(), rule.kind.name)), None)
     if found is None:
-        raise UsageError(f"unknown diagnostic {name}; {_suggestion(name)}")
+        codes, names = [rule.kind.code for rule in RULES], [rule.kind.name for rule in RULES]
+        close = nearest(name.upper(), codes, 0.7) or nearest(name.lower(), names)
+        advice = f"did you mean {close}?" if close else "run qten-gen explain for a list"
+        raise UsageError(f"unknown diagnostic {name}; {advice}")
     out.write(page(found))
     return DONE
-
-
-def _suggestion(word: str) -> str:
-    codes, names = [rule.kind.code for rule in RULES], [rule.kind.name for rule in RULES]
-    close = nearest(word.upper(), codes, 0.7) or nearest(word.lower(), names)
-    return f"did you mean {close}?" if close else "run qten-gen explain for a list"

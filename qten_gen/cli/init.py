@@ -59,7 +59,9 @@ def init(options: Options, out: TextIO, err: TextIO) -> int:
             write(Change(os.path.realpath(path), None, data.encode()))
             said.append(f"added: {display_path(path)}: {what}\n")
         said += [f"paste into {path}:\n{lines}" for path, lines in _to_paste(root)]
-        said += [f"remove: {path}: type checkers read it in place of {path[:-1]}\n" for path in _stubs_that_hide(root)]
+        for path in discover([root]).sources:
+            if os.path.exists(f"{path}i") and b"qten_gen" in read_regular(path):
+                said.append(f"remove: {path}i: type checkers read it in place of {path}\n")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(str(error)) from None
     out.write("".join(said) or "everything is set up\n")
@@ -109,13 +111,6 @@ def _repository(folder: str) -> str | None:
             return None
         folder = os.path.dirname(folder)
     return folder
-
-
-def _stubs_that_hide(root: str) -> Iterator[str]:
-    """The hand-written stubs beside files with declarations, which type checkers read in place of these."""
-    for path in discover([root]).sources:
-        if os.path.exists(f"{path}i") and b"qten_gen" in read_regular(path):
-            yield f"{path}i"
 
 
 def _text(path: str) -> str:

@@ -183,12 +183,6 @@ base's, attributes that nothing defines. The sources are read as text.
                        without it, list all diagnostics
 """,
     ),
-    "show": _Command(
-        (_word("target", metavar="TARGET"),),
-        "TARGET",
-        "print the code that is generated for a class",
-        f"{_CLASS}; without a\n                       class, all declarations of the file\n",
-    ),
     "inspect": _Command(
         (
             _word("target", metavar="TARGET"),

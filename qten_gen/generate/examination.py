@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from .. import rules
 from ..common.records import record
 from ..link.lookups import Remembered
-from ..model import ClassSource, FileDecl, SourceFile
+from ..model import FileDecl, SourceFile
 from ..model.diagnostics import Diagnostic
 from ..project.output_names import outputs_of
 from .obstacles import was_generated
@@ -99,7 +99,8 @@ class Examination:
 
     def _of_inner_classes(self, file: SourceFile) -> tuple[Diagnostic, ...]:
         """The diagnostics for classes inside classes, from the rules in a program where these are declarations."""
-        if not any(map(_may_declare, file.inner)):
+        specified = any(field.specifier is not None for cls in file.inner for field in cls.fields)
+        if not specified and not any(cls.bases or cls.checks for cls in file.inner):
             return ()
         program = self._program.with_inner
         with program.lookups.recorded() as lookups:
@@ -119,8 +120,3 @@ class Examination:
             return frozenset()
         found = (self._readings.graph.relevant_file(self._view, name) for name in lookups)
         return frozenset(path for path in found if path is not None and path in self._readings.unread)
-
-
-def _may_declare(cls: ClassSource) -> bool:
-    """True if a class may be a declaration, or use specifiers where it is none."""
-    return bool(cls.bases or cls.checks) or any(field.specifier is not None for field in cls.fields)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..model import ClassSource, Declaration
-from ..model.diagnostics import DeclarationError, Diagnostic
+from ..model.diagnostics import DeclarationError
 from ..rules import check_declaration
 from ..rules.rule_input import Project
 
@@ -28,15 +28,10 @@ def refuse(declaration: Declaration, source: ClassSource, project: Project, own:
     """
     findings = [item for item in check_declaration(declaration, source, project) if item.is_error]
     if any(item.kind.is_suppressible for item in findings):
-        findings = _unsuppressed(findings, declaration, own())
+        text = own()
+        if text is not None:
+            from .suppression import accepted
+
+            findings = accepted(findings, text.text, declaration.name)
     if findings:
         raise DeclarationError.of(declaration.name, findings)
-
-
-def _unsuppressed(findings: list[Diagnostic], declaration: Declaration, own: OwnText | None) -> list[Diagnostic]:
-    """The findings that no comment suppresses."""
-    if own is None:
-        return findings
-    from .suppression import accepted
-
-    return accepted(findings, own.text, declaration.name)

@@ -27,6 +27,7 @@ from ..model import (
     MethodSource,
     NodePath,
     RegistrationSource,
+    ReplaceSource,
     Signature,
     SourceFile,
     SpecifierCall,
@@ -42,7 +43,7 @@ from ..read.module import read
 _RECORDS = (
     *(SourceFile, ClassSource, ConditionalSource, RegistrationSource, ImportedName, TypeVariable, FieldSource),
     *(MethodSource, Signature, Change, SpecifierCall, Argument, TypeExpr, Value, Default, Partial, Choice, Dim),
-    *(DimError, Registered),
+    *(DimError, Registered, ReplaceSource),
 )
 _DIGEST = 32
 """How many bytes the digest has that the others begin with, so that damage shows."""

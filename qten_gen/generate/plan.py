@@ -7,7 +7,7 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from ..common.progress import counted
@@ -161,14 +161,8 @@ def _unresolved(
 def _crashes(readings: Readings, plans: Mapping[str, _FilePlan]) -> tuple[Crash, ...]:
     """The first crash of each target, and of each file that blocks one."""
     relevant = {*plans, *(path for made in plans.values() if made.is_blocked for path in made.blocking)}
-    return _first_of_each_file(crash for crash in readings.crashes if crash.path in relevant)
-
-
-def _first_of_each_file(crashes: Iterable[Crash]) -> tuple[Crash, ...]:
-    first: dict[str, Crash] = {}
-    for crash in crashes:
-        first.setdefault(crash.path, crash)
-    return tuple(sorted(first.values(), key=lambda crash: crash.path))
+    first = {crash.path: crash for crash in reversed(readings.crashes) if crash.path in relevant}
+    return tuple(crash for _, crash in sorted(first.items()))
 
 
 def _orphans(existing: Mapping[str, bytes], outputs: Collection[str], keeping: Collection[str]) -> dict[str, None]:

@@ -138,7 +138,9 @@ class Readings:
 
     def _parsed(self, path: str) -> Parsed:
         asked = Asked()
-        found = Parsed(self._read(path, ImportContext(asked)) or self._empty(path), frozenset(asked.names))
+        origin = self.graph.origins[path]
+        empty = SourceFile(path, origin.module, is_package=origin.is_package)
+        found = Parsed(self._read(path, ImportContext(asked)) or empty, frozenset(asked.names))
         if self._is_saved and path not in self.unread:
             with suppress(TypeError, RecursionError):
                 self.parsed[path] = encoded(found)
@@ -156,7 +158,3 @@ class Readings:
         if any(item.kind in _UNREADABLE for item in problems):
             self.unread.add(path)
         return file
-
-    def _empty(self, path: str) -> SourceFile:
-        origin = self.graph.origins[path]
-        return SourceFile(path, origin.module, is_package=origin.is_package)

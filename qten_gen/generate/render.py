@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from ..emit.file import PythonFileView, python_class, python_file
+from ..emit.file import PythonFileView, python_class
 from ..emit.tensorclass import TensorClassView
-from ..model import Declaration, FileDecl
-
-
-def render_python(file: FileDecl) -> str:
-    """The generated module of a source file, without a header."""
-    return text_of_python(python_file(file))
+from ..model import Declaration
 
 
 def render_class(declaration: Declaration) -> str:

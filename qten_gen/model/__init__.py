@@ -61,6 +61,7 @@ from .source import MethodSource as MethodSource
 from .source import Mixin as Mixin
 from .source import Reexports as Reexports
 from .source import RegistrationSource as RegistrationSource
+from .source import ReplaceSource as ReplaceSource
 from .source import Signature as Signature
 from .source import SourceFile as SourceFile
 from .source import SpecifierCall as SpecifierCall

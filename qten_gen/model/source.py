@@ -259,6 +259,16 @@ class RegistrationSource:
 
 
 @record(frozen=True, slots=True)
+class ReplaceSource:
+    """A call that copies an object with other values in some fields: `batch.point.replace(weight=None)`."""
+
+    owner: tuple[str, ...]
+    """The qualified name of the class of `batch`, and the fields that lead to the object: `("shop.model.Batch", "point")`."""
+    given: tuple[tuple[str, Value], ...]
+    """The keywords and their values."""
+
+
+@record(frozen=True, slots=True)
 class ImportedName:
     """The import that binds a top-level name.
 
@@ -339,6 +349,7 @@ class SourceFile:
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
     """Type variables by name; in a class body, `Class.T`."""
     registrations: tuple[RegistrationSource, ...] = ()
+    replacements: tuple[ReplaceSource, ...] = ()
     names: frozenset[str] = frozenset()
     """Every name bound at the top level."""
     suppressed: tuple[str, ...] = ()

@@ -93,7 +93,8 @@ def _replace(path: str, data: bytes) -> None:
     try:
         with open(temporary, "xb") as file:  # `x`: a link of that name is not followed
             file.write(data)
-        _keep_permissions(path, temporary)
+        with suppress(FileNotFoundError):
+            os.chmod(temporary, stat.S_IMODE(os.lstat(path).st_mode))
         os.replace(temporary, path)
     except BaseException:  # an interrupt leaves no temporary file either
         try:
@@ -101,14 +102,6 @@ def _replace(path: str, data: bytes) -> None:
         except OSError:
             pass
         raise
-
-
-def _keep_permissions(path: str, temporary: str) -> None:
-    try:
-        mode = stat.S_IMODE(os.lstat(path).st_mode)
-    except FileNotFoundError:
-        return
-    os.chmod(temporary, mode)
 
 
 def remove_leftovers(paths: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.header import digest
@@ -116,6 +116,7 @@ def discover(paths: Sequence[str], config: Config | None = None, unsaved: Collec
     packages = Packages(config.import_roots)
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}
+    beside = {os.path.dirname(path) for path in named}
 
     files = {**walk.files, **named}
     everything = {*files, *walk.unreadable, *walk.leftovers}
@@ -128,7 +129,7 @@ def discover(paths: Sequence[str], config: Config | None = None, unsaved: Collec
         {path: files[path] for path in generated if path in chosen},
         {path: reason for path, reason in walk.unreadable.items() if path in given or path in chosen},
         frozenset(walk.unlisted),
-        tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
+        tuple(sorted(path for path in walk.leftovers if path in chosen or os.path.dirname(path) in beside)),
     )
 
 
@@ -152,10 +153,6 @@ class Listed(NamedTuple):
 
 def _digest(value: object) -> str:
     return digest(repr(value).encode("utf-8", "surrogateescape"))
-
-
-def _is_beside(path: str, named: Iterable[str]) -> bool:
-    return any(os.path.dirname(path) == os.path.dirname(other) for other in named)
 
 
 def _shown(path: str) -> str:

@@ -5,7 +5,8 @@ TensorClass or Module, directly or through classes of other files. It may use ty
 may be registered for a Module in any file. These files are relevant:
 
 1. A file that mentions `qten_gen`, or derives from a class of a generated module.
-2. A file that imports one of these, directly or indirectly, and has a class with bases or a `.register(`.
+2. A file that imports one of these, directly or indirectly, and has a class with bases, a `.register(` or a `replace(`
+   with keywords.
 3. A file that has outputs, even if it does not seem to declare anything: otherwise a half-typed line would delete its outputs.
 4. A file that a relevant file imports, if it imports a file of rule 1 or one that may define type aliases or constants (directly
    or indirectly), if a base of a class or a star import comes from it, or if it reexports an imported name.
@@ -249,9 +250,7 @@ def _relevant(
         yield from modules.passing(origins[path], scans[path].imports, scans)
 
     mentioning = {path for path, scan in scans.items() if scan.mentions}
-    deriving = {
-        path for path in closure(mentioning, importers.__getitem__) if scans[path].derives or scans[path].registers
-    }
+    deriving = {path for path in closure(mentioning, importers.__getitem__) if scans[path].derives or scans[path].calls}
     leading = closure(mentioning | {path for path, scan in scans.items() if scan.aliases}, importers.__getitem__)
     return closure(mentioning | deriving | (scans.keys() & set(generated)), needed)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from ..common.naming import absolute
+from ..common.naming import REPLACE, absolute
 
 # Patterns are compiled at their first use, because a run over an unchanged tree does not need them. Every repetition is
 # possessive (`*+`), so that no text makes the scan slow: its time grows with the size of the text, and not faster.
@@ -16,7 +16,7 @@ _FROM = r"from\b([^\n;()]*+)(\([^()]*+)?+"
 _IMPORT = r"import\b([^\n;]++)"
 _BRACKETS = r"\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*+\])*+\])*+\]"
 _CLASS = rf"(?m)^[ \t\f]*+class[ \t]++\w++[ \t]*+(?:{_BRACKETS}[ \t]*+)?+\(([^)]*+)"
-_REGISTER = r"\.\s*+register\s*+\("
+_CALLS = rf"\.\s*+register\s*+\(|{REPLACE}"
 # At the top level, a name of any spelling. Indented, as under `if TYPE_CHECKING:`, a name that starts with a capital, as types
 # and constants do.
 _ALIAS = (
@@ -37,8 +37,8 @@ class Scan(NamedTuple):
     """It mentions `qten_gen`, or derives from what it imports from a generated module."""
     derives: bool
     """It has a class with bases."""
-    registers: bool
-    """It registers a handler."""
+    calls: bool
+    """It registers a handler, or calls `replace` with keywords."""
     aliases: bool
     """It may define a type alias, a type variable or a constant."""
     imports: tuple[str, ...]
@@ -68,7 +68,9 @@ class _Import(NamedTuple):
 
 def scan(data: bytes, origin: Origin) -> Scan:
     """Scan the bytes of a file."""
-    code = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+    # Python does not read UTF-16, but a declaration saved as UTF-16 must be found to be reported.
+    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    code = data.decode(encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
     # Comments first: a backslash at the end of one continues no line.
     code = re.sub(_COMMENT, "", code).replace("\\\n", "  ")
     found = [*_from_imports(code, origin), *_plain_imports(code)]
@@ -79,7 +81,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
     return Scan(
         mentions=is_named or _lacks_import(code, {item.bound for item in found}),
         derives=bool(lists),
-        registers=re.search(_REGISTER, code) is not None,
+        calls=re.search(_CALLS, code) is not None,
         aliases=re.search(_ALIAS, code) is not None,
         imports=_modules(found),
         bases=bases,
@@ -94,11 +96,6 @@ def _lacks_import(code: str, bound: Collection[str]) -> bool:
         return False
     missing = {*re.findall(_ROOT, code)}.difference(bound)
     return any(re.search(rf"\bclass {name}\b|^{name}\s*[:=]", code, re.MULTILINE) is None for name in missing)
-
-
-def _encoding(data: bytes) -> str:
-    """The encoding to scan with. Python does not read UTF-16, but a declaration saved as UTF-16 must be found to be reported."""
-    return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
 
 
 def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:

@@ -140,7 +140,9 @@ def project_state(
             except OSError as error:
                 unreadable.append(Failure(path, f"cannot read it: {error.strerror}"))
         present = {names[path]: record for path, record in records.items()}
-        if has_same_names and not unreadable and _have_same_imports(previous.sources, present):
+        old = previous.sources
+        has_same = has_same_names and not unreadable and present.keys() == old.keys()
+        if has_same and all(new is old[name] or new.scan == old[name].scan for name, new in present.items()):
             break  # each has the place that it had
         dependencies = dependencies or Dependencies(config)
         dependencies.unreadable.update(failure.path for failure in unreadable)
@@ -176,13 +178,6 @@ def project_state(
         roots = {each: relative_to(each, root) for each in {origin.root for origin in graph.origins.values()}}
         records.update({path: record._replace(place=_place(path, roots, graph)) for path, record in records.items()})
     return _compared(state, edited, now, parse)
-
-
-def _have_same_imports(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]) -> bool:
-    """True if the last run had the same sources, with the same imports."""
-    if before.keys() != now.keys():
-        return False
-    return all(new is before[name] or new.scan == before[name].scan for name, new in now.items())
 
 
 def _graph(
@@ -280,7 +275,7 @@ def _place(path: str, roots: Mapping[str, str], graph: SourceGraph) -> str:
     is_relevant = path in graph.relevant
     found = f"{'*' * is_relevant}{roots[origin.root]} {'package' * origin.is_package}"
     if is_relevant:
-        if graph.scans[path].registers and path not in graph.imported:
+        if graph.scans[path].calls and path not in graph.imported:
             found += " not imported"
         if path in graph.mismatches:
             found += f" {graph.mismatches[path]}"

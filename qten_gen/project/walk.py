@@ -109,7 +109,10 @@ class Walk:
             name = entry.name
             if name.endswith((".py", ".pyi")):
                 generated = is_output(name)
-                if (generated or name.endswith(".py")) and not (self._has_patterns and self._leaves_out(folder, name)):
+                # Outputs go with their source, whatever a pattern says of their own names.
+                meant = source_of(name) if generated else name
+                is_left_out = self._has_patterns and self._excluded(folder, meant)
+                if (generated or name.endswith(".py")) and not is_left_out:
                     self._look(prefix + name, generated, entry)
                 else:
                     self.unlisted.add(prefix + name)
@@ -121,10 +124,6 @@ class Walk:
             elif name.isidentifier() and name != "__pycache__" and entry.is_dir():  # a link to a package, for one
                 self.unlisted.add(prefix + name)
         return found
-
-    def _leaves_out(self, folder: str, name: str) -> bool:
-        """True if a pattern excludes a file. Outputs go with their source, whatever a pattern says of their own names."""
-        return self._excluded(folder, source_of(name) if is_output(name) else name)
 
 
 def _begins_project(folder: str) -> bool:

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from ..common.naming import REPLACE
 from ..common.records import field, record, replace
 from ..model import (
     DYNAMIC,
@@ -41,6 +42,7 @@ from .bindings import (
 )
 from .classes import class_source, inner_classes
 from .dotted_names import Scope
+from .field_uses import replacements
 from .signatures import signature
 from .suppressions import suppressed
 from .syntax import decode, lines_of, parse, too_deep
@@ -156,6 +158,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         makers=frozenset(found.meant.makers),
         type_variables=found.type_variables,
         registrations=tuple(found.registrations),
+        replacements=tuple(replacements(tree, scope)) if re.search(REPLACE, text) is not None else (),
         names=scope.bound,
         star_imports=stars,
         repeated=tuple(found.repeated),

@@ -45,12 +45,15 @@ def uncacheable_tensor(context: RuleContext) -> Iterator[Problem]:
     reads = {method.name: method.reads for each in lineage for method in each.methods}
     reads |= {field.name: field.reads for field in declaration.fields if isinstance(field, VirtualDecl)}
     seen = {*_FOLLOWED, *reads, *(name for each in lineage if isinstance(each, ModuleDecl) for name in each.bound)}
-    seen -= {field.name for field in declaration.fields}
+    names = {field.name for field in declaration.fields}
+    seen -= names
     seen |= {field.name for field in declaration.fields if isinstance(field, ConfigDecl | DerivedDecl | VirtualDecl)}
     for field in cached:
         called = _called(field.name, reads)
         mentioned = dict.fromkeys(name for method in called for name in reads[method])
-        found = [name for name in mentioned if name not in seen and not _may_be_assigned(name, declaration)]
+        # A constructor that is written by hand may assign any other value; when the module runs, its value counts.
+        unknown = {"", *names} if declaration.custom_init else {*mentioned}
+        found = [name for name in mentioned if name not in seen and name in unknown]
         own = [
             method for method in declaration.methods if method.name in called and not {*found}.isdisjoint(method.reads)
         ]
@@ -74,8 +77,3 @@ def _called(name: str, reads: Mapping[str, tuple[str, ...]]) -> list[str]:
     for method in found:
         found += [read for read in dict.fromkeys(reads[method]) if read in reads and read not in found]
     return found
-
-
-def _may_be_assigned(name: str, declaration: ModuleDecl) -> bool:
-    """True if a constructor that is written by hand may assign a value of this name; when the module runs, its value counts."""
-    return declaration.custom_init and name != "" and all(field.name != name for field in declaration.fields)

@@ -9,7 +9,7 @@ from ..common.suggestions import did_you_mean
 from ..model import Choice, ConfigDecl, DerivedDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, TypeExpr, Value
 from ..model.field_kinds import members_of
 from .dynamic_declarations import is_dynamic_text
-from .rule_input import Problem, Project, RuleContext
+from .rule_input import Problem, Project, RuleContext, at
 
 
 def invalid_choice(context: RuleContext) -> Iterator[Problem]:
@@ -41,9 +41,7 @@ def invalid_choice(context: RuleContext) -> Iterator[Problem]:
         if isinstance(field, SubmoduleDecl):
             for argument in field.call.nested:
                 if isinstance(argument.value, Value) and argument.value.choice is not None:
-                    problem = _choice_problem(argument.value.choice, config)
-                    if problem is not None:
-                        yield Problem(problem[0], argument.value.place, problem[1])
+                    yield from at(argument.value.place, _choice_problem(argument.value.choice, config))
             yield from _of_other_types(field, context.project)
         elif isinstance(field, ConfigDecl) and field.default is not None and field.default.value.choice is not None:
             message = f"the default of {field.name} is a choice, which decides between the classes of a child"
@@ -53,7 +51,7 @@ def invalid_choice(context: RuleContext) -> Iterator[Problem]:
 
 def _choice_problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
     """The problem with a choice, and how to fix it."""
-    if given.selector is None and _is_told(given.text):
+    if given.selector is None and not (given.text and is_dynamic_text(given.text)):  # see `dynamic_declaration`
         return (
             "the first argument of choice(...) must be a string",
             'write choice("act", {...}), with the name of a config field',
@@ -122,18 +120,9 @@ def _ancestors(name: str, project: Project) -> frozenset[str] | None:
     module, _, layer = name.rpartition(".")
     if module == "torch.nn" and layer[:1].isupper():
         return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
-    declaration = project.declarations.get(name)
-    if declaration is None:
-        return None
-    lineage = (declaration, *project.ancestors(declaration))
-    bases = [base.name for each in lineage for base in each.bases if not base.declared]
-    is_known = all(base.startswith("qten_gen.") for base in bases)
-    return frozenset({*bases, *(each.qualified for each in lineage)}) if is_known else None
-
-
-def _is_told(text: str) -> bool:
-    """True if the text of a selector that is not a string shows a constant; `dynamic-declaration` reports the others."""
-    return not text or not is_dynamic_text(text)
+    lineage = frozenset(project.lineage(name))
+    is_known = all(each.startswith("qten_gen.") or each in project.declarations for each in lineage)
+    return lineage if is_known else None
 
 
 def _key(text: str) -> object:
@@ -153,16 +142,8 @@ def _values(field: ConfigDecl) -> Iterator[object]:
         if member.name == "builtins.bool":
             yield from (True, False)
         elif member.name == "typing.Literal":
-            yield from _listed(member.text)
-
-
-def _listed(text: str) -> list[object]:
-    """The values in `Literal["fast", "slow"]`."""
-    try:
-        found: object = literal_eval(text[text.index("[") :])
-    except (ValueError, SyntaxError):
-        return []
-    return found if isinstance(found, list) else []
+            listed = _key(member.text[member.text.find("[") :])
+            yield from listed if isinstance(listed, list) else ()
 
 
 _SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")
@@ -204,8 +185,7 @@ def invalid_repeat(context: RuleContext) -> Iterator[Problem]:
             continue
         inner = field.inner if isinstance(field, SubmoduleDecl) else None
         while inner is not None:
-            if (wrong := _repeat_problem(inner.keys, config)) is not None:
-                yield Problem(wrong[0], context.value_place(field.name), wrong[1])
+            yield from at(context.value_place(field.name), _repeat_problem(inner.keys, config))
             inner = inner.inner
         given = [name for name in ("repeat", "keys") if getattr(field, name) is not None]
         may_be_none = field.may_be_none if isinstance(field, SubmoduleDecl) else field.when is not None
@@ -226,10 +206,7 @@ def invalid_repeat(context: RuleContext) -> Iterator[Problem]:
                 f"annotate it ModuleList[{field.type.text}], or write sequential(submodule(...), ...) without repeat="
             )
             yield Problem(message, context.argument_place(field.name, "repeat"), help)
-        problem = _repeat_problem(field.keys, config)
-        if problem is not None:
-            message, help = problem
-            yield Problem(message, context.argument_place(field.name, "keys"), help)
+        yield from at(context.argument_place(field.name, "keys"), _repeat_problem(field.keys, config))
 
 
 def _repeat_problem(

@@ -73,7 +73,7 @@ def unknown_flag(context: RuleContext) -> Iterator[Problem]:
                 continue
             known = (*FLAGS, *STRING_OPTIONS)
             help = _OF_TENSORDICT.get(flag) or did_you_mean(flag, known, f"the flags are {', '.join(known)}")
-            meant = None if flag in _OF_TENSORDICT or not _is_keyword(place) else only_near(flag, known)
+            meant = None if flag in _OF_TENSORDICT or place.steps[-1:] != ("arg",) else only_near(flag, known)
             fix = None if meant is None else Fix(meant, place)
             yield Problem(f"TensorClass has no flag {flag!r}", place, help, fix=fix)
         elif value not in ("True", "False"):
@@ -99,11 +99,6 @@ def _keeps_none(declaration: ModuleDecl) -> bool:
     declares = any(field.name in declaration.own and not isinstance(field, VirtualDecl) for field in declaration.fields)
     others = any(not is_root(base) for base in declaration.bases)
     return declares and not declaration.writes_init and not others
-
-
-def _is_keyword(place: NodePath) -> bool:
-    """True if a flag is written as a keyword, rather than in brackets."""
-    return place.steps[-1:] == ("arg",)
 
 
 def _is_passed_on(context: RuleContext) -> bool:
@@ -229,14 +224,11 @@ def missing_init_flag(context: RuleContext) -> Iterator[Problem]:
     writer = next((parent for parent in parents if parent.writes_init), None)
     bases = ", ".join(base.text for base in declaration.bases)
     statement = f"class {declaration.name}({bases}, init=False)"
-    if writer is not None and any(map(_has_generated_init, parents)):
+    generated = (field for parent in parents if not parent.custom_init for field in parent.fields)
+    if writer is not None and not all(isinstance(field, VirtualDecl) for field in generated):
         message = f"{declaration.name} has no __init__, but its base {writer.name} has a hand-written one"
         help = f"write {statement} to inherit it, or define __init__ here too"
         yield Problem(message, context.name_place, help)
-
-
-def _has_generated_init(declaration: ModuleDecl) -> bool:
-    return not declaration.custom_init and any(not isinstance(field, VirtualDecl) for field in declaration.fields)
 
 
 def missing_version(context: RuleContext) -> Iterator[Problem]:

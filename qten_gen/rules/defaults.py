@@ -7,7 +7,7 @@ import re
 from ast import literal_eval
 from collections.abc import Iterator
 
-from ..model import ConfigDecl, Default, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, Value
+from ..model import ConfigDecl, Declaration, Default, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, Value
 from ..model.diagnostics import Fix
 from ..model.field_kinds import members_of
 from .rule_input import Problem, RuleContext
@@ -146,10 +146,6 @@ def invalid_default(context: RuleContext) -> Iterator[Problem]:
     """
     if context.constructs_itself:
         return
-    declaration = context.declaration
-    converts = isinstance(declaration, TensorClassDecl) and not declaration.flags.isdisjoint(
-        {"autocast", "tensor_only"}
-    )
     for field in context.fields:
         if not isinstance(field, FieldDecl | ConfigDecl) or field.default is None:
             continue
@@ -158,7 +154,7 @@ def invalid_default(context: RuleContext) -> Iterator[Problem]:
         if found is not None:
             yield Problem(found[0], value.place, found[1])
         elif not field.default.factory and (literal := value.literal or value.constant) is not None:
-            help = _help(field, literal_eval(literal), converts)
+            help = _help(field, literal_eval(literal), _converts(context.declaration))
             if help:
                 shown = value.text if value.literal is not None else f"{value.text}, which is {literal}"
                 message = f"the default of {field.name} is {shown}, but its type is {field.type.text}"
@@ -191,7 +187,8 @@ def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] 
         message = f"the default of {field.name} is an ellipsis, which its type {field.type.text} does not allow"
         return message, "remove the default: a field without one is required"
     present = [member for member in members_of(field.type) if member.name != "None"]
-    if _is_lambda(value) and not any(_may_be_function(member) for member in present):
+    is_lambda = value.text.startswith(("lambda:", "lambda ", "<function "))
+    if is_lambda and all(member.name in _BUILTINS or member.name == "torch.Tensor" for member in present):
         message = f"the default of {field.name} is a function, but its type is {field.type.text}"
         return message, f"write field(default_factory={value.text if value.text.startswith('lambda') else '...'})"
     if value.name and any(member.name == value.name for member in present):
@@ -223,13 +220,15 @@ _ANY_OBJECT = {"builtins.object", "typing.Any", "types.EllipsisType"}
 """Types that an ellipsis is of."""
 
 
-def _is_lambda(value: Value) -> bool:
-    return value.text.startswith(("lambda:", "lambda ", "<function "))
+def _converts(declaration: Declaration) -> bool:
+    """True if the constructor of a class converts values to the annotated types."""
+    return isinstance(declaration, TensorClassDecl) and not declaration.flags.isdisjoint({"autocast", "tensor_only"})
 
 
-def _may_be_function(type: TypeExpr) -> bool:
-    """True if a function may be a value of a type, as of any but tensors and plain builtin ones."""
-    return type.name not in _BUILTINS and type.name != "torch.Tensor"
+def can_hold(field: FieldDecl | ConfigDecl, value: object, declaration: Declaration) -> bool:
+    """True if a field may have the value of a literal."""
+    is_listed = isinstance(field, FieldDecl) and field.kind is FieldKind.PER_ITEM and isinstance(value, tuple)
+    return is_listed or not _help(field, value, _converts(declaration))
 
 
 def _help(field: FieldDecl | ConfigDecl, value: object, converts: bool) -> str:

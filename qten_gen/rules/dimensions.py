@@ -29,6 +29,7 @@ from .module_expressions import (
     Types,
     Use,
     expressions,
+    fits,
     in_words_of,
     names_in,
     of_annotation,
@@ -36,7 +37,7 @@ from .module_expressions import (
     unknown_names,
     usable_names,
 )
-from .rule_input import Problem, RuleContext
+from .rule_input import Problem, RuleContext, at
 from .shared_objects import kind_of
 
 
@@ -77,12 +78,6 @@ def invalid_dimension(context: RuleContext) -> Iterator[Problem]:
 
 
 _INTEGERS = frozenset({"builtins.int", "builtins.bool"})
-
-_WIDER = {
-    "builtins.bool": ("builtins.int", "builtins.float", "builtins.complex"),
-    "builtins.int": ("builtins.float", "builtins.complex"),
-}
-"""The types whose annotations take a value of a narrower one."""
 
 
 def unknown_dimension(context: RuleContext) -> Iterator[Problem]:
@@ -137,7 +132,7 @@ def _of_result(expression: Expression, text: str) -> Iterator[tuple[str, str]]:
         yield f"{text} is not a bool", f"it is {in_words_of(types)}: write a comparison, such as {text} > 0"
     elif expression.use is Use.DERIVED and isinstance(expression.field, DerivedDecl):
         field = expression.field
-        if not _fits(types, of_annotation(field.type)):
+        if not all(fits(type, of_annotation(field.type)) for type in types):
             message = f"{field.name} is annotated {field.type.text}, but {text} is {in_words_of(types)}"
             yield message, f"write {field.name}: {in_words_of(types)}, or compute what the annotation says"
 
@@ -158,23 +153,6 @@ def _of_size(expression: Expression, types: Types, text: str) -> Iterator[tuple[
     if not is_path and names_in(types) == {"builtins.float"}:
         help = f"{help}: write // for the quotient of integers, or int({text})"
     yield f"{text} is not an integer", help
-
-
-def _fits(types: Types, annotated: Types) -> bool:
-    """True if an annotation allows the types, as far as both are known."""
-    allowed = names_in(annotated)
-    if UNKNOWN in annotated or not all(name in _KNOWN for name in allowed):
-        return True
-    return all(
-        type == UNKNOWN
-        or type.name not in _KNOWN
-        or type.name in allowed
-        or allowed.intersection(_WIDER.get(type.name, ()))
-        for type in types
-    )
-
-
-_KNOWN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "tuple"))})
 
 
 def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator[Problem]:
@@ -263,9 +241,9 @@ def invalid_initializer(context: RuleContext) -> Iterator[Problem]:
     for field in context.module_fields:
         if isinstance(field, ParameterDecl | BufferDecl):
             for argument, given in (("value", field.value), ("initializer", field.initializer)):
-                problem = None if given is None else _problem(field.name, argument, given, context)
-                if problem is not None:
-                    yield Problem(problem[0], context.argument_place(field.name, argument), problem[1])
+                if given is not None:
+                    place = context.argument_place(field.name, argument)
+                    yield from at(place, _problem(field.name, argument, given, context))
 
 
 def _problem(name: str, argument: str, given: Value, context: RuleContext) -> tuple[str, str] | None:

@@ -82,16 +82,11 @@ def dynamic_declaration(context: RuleContext) -> Iterator[Problem]:
                 message = f"the flag {argument.text} is {_ONLY_THEN}"
                 yield Problem(message, argument.place, "write the flag as a string or keyword")
     for field in source.fields:
-        if field.specifier is not None:
-            yield from _arguments(field.specifier)
-        elif field.value is not None and field.value.held_specifier is not None:
+        if field.specifier is None and field.value is not None and field.value.held_specifier is not None:
             yield from _around_specifier(field.name, field.value)
         elif isinstance(context.declaration, ModuleDecl) and field.annotation is not None:
             yield from _value(field, context)
-    for method in source.methods:
-        if method.specifier is not None:
-            yield from _arguments(method.specifier)
-    for call in source.checks:
+    for call in context.calls:
         yield from _arguments(call)
 
 
@@ -144,9 +139,6 @@ def _arguments(call: SpecifierCall) -> Iterator[Problem]:
     called = call.name.rpartition(".")[2]
     for position, argument in enumerate(call.arguments):
         given = argument.value
-        if isinstance(given, SpecifierCall):
-            yield from _arguments(given)
-            continue
         if not isinstance(given, Value):
             continue
         if given.choice is not None and given.choice.selector is None and is_dynamic_text(given.choice.text or "0"):
@@ -192,24 +184,21 @@ def _is_string(text: str) -> bool:
     return text.lstrip("rRuU").startswith(("f'", 'f"', "F'", 'F"', "'", '"')) or ".join(" in text or ".format(" in text
 
 
-def _is_registered(type: str, context: RuleContext) -> bool:
-    """True if a field of this type is a parameter or a submodule, rather than a constructor argument."""
-    if type.startswith("torch.nn."):
-        return not type.startswith(("torch.nn.functional.", "torch.nn.init."))
-    return isinstance(context.project.declarations.get(type), ModuleDecl)
-
-
 def _value(field: FieldSource, context: RuleContext) -> Iterator[Problem]:
     """The value of a field that may be a specifier which something else made."""
     value, annotation = field.value, field.annotation
     if value is None or annotation is None or not is_dynamic(value) or context.file is None:
         return
     declared = next((found for found in context.fields if found.name == field.name), None)
-    members = () if declared is None else members_of(declared.type)
-    suspected = any(_is_registered(member.name, context) for member in members)
-    if suspected:
-        message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
-        yield Problem(message, value.place, "write param(...), buffer(...) or submodule(...) here")
+    for member in () if declared is None else members_of(declared.type):
+        is_layer = member.name.startswith("torch.nn.") and not member.name.startswith(_FUNCTIONS)
+        if is_layer or isinstance(context.project.declarations.get(member.name), ModuleDecl):
+            message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
+            yield Problem(message, value.place, "write param(...), buffer(...) or submodule(...) here")
+            return
+
+
+_FUNCTIONS = ("torch.nn.functional.", "torch.nn.init.")
 
 
 def early_value(context: RuleContext) -> Iterator[Problem]:
@@ -243,7 +232,7 @@ def early_value(context: RuleContext) -> Iterator[Problem]:
     above: set[str] = set()
     for field in context.source.fields:
         if field.specifier is not None and field.specifier.name != language.FIELD:
-            for argument in _walk(field.specifier):
+            for argument in field.specifier.nested:
                 yield from _problem(argument, above)
         if _is_argument(field):
             above.add(field.name)
@@ -256,20 +245,11 @@ def _is_argument(field: FieldSource) -> bool:
     return field.value is not None if field.specifier is None else field.specifier.name == language.FIELD
 
 
-def _walk(call: SpecifierCall) -> Iterator[Argument]:
-    """The arguments of a specifier and of the children among them that are Python expressions."""
-    for argument in call.arguments:
-        if isinstance(argument.value, SpecifierCall):
-            yield from _walk(argument.value)
-        elif isinstance(argument.value, Value):
-            yield argument
-
-
 def _problem(argument: Argument, above: set[str]) -> Iterator[Problem]:
     """The problem with one argument; `above` has the constructor arguments with defaults, which the class body knows."""
     value = argument.value
-    assert isinstance(value, Value)
-    if value.torch_name is not None or not _may_be_early(value.text, above):
+    words = (" if ", " and ", " or ", *above)
+    if not isinstance(value, Value) or value.torch_name is not None or not any(word in value.text for word in words):
         return
     try:
         tree = ast.parse(value.text.lstrip("*"), mode="eval")
@@ -288,10 +268,6 @@ def _problem(argument: Argument, above: set[str]) -> Iterator[Problem]:
             message = f"{value.text} is computed once, when the class statement runs, where a string is always true"
             yield Problem(message, argument.place, _instead(argument, condition.value, tree.body))
             return
-
-
-def _may_be_early(text: str, above: set[str]) -> bool:
-    return " if " in text or " and " in text or " or " in text or any(name in text for name in above)
 
 
 def _evaluated(node: ast.expr) -> Iterator[ast.expr]:

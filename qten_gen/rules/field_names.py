@@ -26,7 +26,7 @@ from ..model import (
 )
 from ..model.field_kinds import is_kw_only
 from .dynamic_declarations import is_dynamic
-from .rule_input import Problem, RuleContext
+from .rule_input import Problem, RuleContext, at
 
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""
@@ -74,9 +74,9 @@ def reserved_name(context: RuleContext) -> Iterator[Problem]:
     The field would hide the attribute: with a field `keys`, `batch.keys()` would call a tensor, and with a config field
     `train`, both `module.train()` and `module.eval()` would raise TypeError.
 
-    A field of a TensorClass can be called `data`, and takes the place of the attribute. With the flag `shadow`, it
-    can have the name of any method. The names `batch_size`, `device`, `names` and `lock` stay reserved, because they are
-    arguments of every constructor.
+    A field of a TensorClass can be called `data`, and takes the place of the attribute. With the flag `shadow`, it can have the
+    name of any method when the program runs, but type checkers refuse it: to them, a field overrides no method. The names
+    `batch_size`, `device`, `names` and `lock` stay reserved, because they are arguments of every constructor.
 
     A field of a Module can be called `config`, `export`, `freeze` or another name that Module adds to nn.Module, and takes the
     place of that method. In a Module with a hand-written `__init__`, an annotation is only that, and can have any name.
@@ -110,7 +110,7 @@ def reserved_name(context: RuleContext) -> Iterator[Problem]:
             message = "'self' is the object itself in the constructor, so a field cannot have this name"
             yield Problem(message, place, "rename the field")
         if field.name in reserved and not context.constructs_itself:
-            help = _help(field.name, kind)
+            help = f"rename the field, for example own_{field.name.strip('_')}"
             message = f"every {kind} has an attribute {field.name!r}, so a field cannot have this name"
             yield Problem(message, place, help)
 
@@ -124,12 +124,6 @@ def _why_no_class(name: str) -> str:
     if name.startswith("_") and name.endswith("_"):
         return f"{name!r} is a name for generated classes"
     return ""
-
-
-def _help(name: str, kind: str) -> str:
-    if name in ALWAYS or kind == "Module":
-        return "rename the field"
-    return "rename the field, or set shadow=True on the class"
 
 
 def private_name(context: RuleContext) -> Iterator[Problem]:
@@ -345,11 +339,8 @@ def invalid_alias(context: RuleContext) -> Iterator[Problem]:
             continue
         if is_text and is_dynamic(given.value):
             continue  # see `dynamic_declaration`
-        problem = (
-            _OF_DATACLASSES if source.specifier.of_dataclasses else _alias_problem(source.name, given.value, context)
-        )
-        if problem is not None:
-            yield Problem(problem[0], given.place, problem[1])
+        is_ours = not source.specifier.of_dataclasses
+        yield from at(given.place, _alias_problem(source.name, given.value, context) if is_ours else _OF_DATACLASSES)
     if isinstance(context.declaration, ModuleDecl) and not context.constructs_itself:
         yield from _taken_by_alias(context.declaration, context)
 
@@ -368,7 +359,8 @@ def _alias_problem(name: str, given: object, context: RuleContext) -> tuple[str,
             f"no constructor is generated for {declaration.name}, so the alias of {name} has no effect",
             "remove alias",
         )
-    if not isinstance(alias, str) or alias == name or not _is_public_name(alias) or alias in _OF_EVERY_CONSTRUCTOR:
+    is_name = isinstance(alias, str) and alias.isidentifier() and not keyword.iskeyword(alias) and alias[0] != "_"
+    if not is_name or alias != normalize("NFKC", str(alias)) or alias in (name, *_OF_EVERY_CONSTRUCTOR):
         shown = given.text if isinstance(given, Value) else given
         return f"{shown} cannot be the alias of {name}", 'write another public name, such as alias="norm"'
     for other in declaration.fields:
@@ -376,12 +368,6 @@ def _alias_problem(name: str, given: object, context: RuleContext) -> tuple[str,
             what = "is an argument" if alias == other.name else f"is the alias of {other.name}"
             return f"{alias} {what} too, so it cannot be the alias of {name}", "choose another alias"
     return None
-
-
-def _is_public_name(alias: str) -> bool:
-    """True if an argument can have a name, which Python reads as it is written."""
-    is_name = alias.isidentifier() and not keyword.iskeyword(alias) and alias == normalize("NFKC", alias)
-    return is_name and not alias.startswith("_")
 
 
 def _taken_by_alias(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:

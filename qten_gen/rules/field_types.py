@@ -330,11 +330,11 @@ def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
     if type.name in ("typing.Callable", "collections.abc.Callable", "builtins.type", "typing.Type"):
         return False
     arguments = [argument for argument in type.args if isinstance(argument, TypeExpr)]
-    return any(_is_batched(a, context) or _holds_tensors(a, context) for a in arguments)
-
-
-def _is_batched(type: TypeExpr, context: RuleContext) -> bool:
-    """True if objects of the type are tensors, or hold tensors."""
-    if is_tensor(type) or type.name in _OTHER_BATCHES or _is_of_tensordict(type, context):
-        return True
-    return _is_tensorclass(type, context)
+    return any(
+        is_tensor(each)
+        or each.name in _OTHER_BATCHES
+        or _is_of_tensordict(each, context)
+        or _is_tensorclass(each, context)
+        or _holds_tensors(each, context)
+        for each in arguments
+    )

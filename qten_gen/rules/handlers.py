@@ -54,8 +54,14 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
     """
     for handler in file.registrations:
         owner, forward = _forward(handler.owner, project)
-        taken = [_members(method, owner, file) for method in forward]
-        if not forward or owner is None or any(_covers(names, handler.type.name, project) for names in taken):
+        if not forward or owner is None:
+            continue
+        firsts = [next(iter(_positional(method.signature.parameters)[1]), None) for method in forward]
+        types = [first.annotation if first is not None else None for first in firsts]
+        if None in types:  # the text does not tell what it takes
+            continue
+        taken = [[*_of_annotation(type, owner.module, file)] for type in types if type is not None]
+        if any(_covers(names, handler.type.name, project) for names in taken):
             continue
         is_overloaded = any(name in _OVERLOADS for name in forward[-1].decorators)
         missing = _overload(handler, forward[-1])
@@ -63,7 +69,11 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
         fix = None
         if is_overloaded and owner.module == file.source.module:
             fix = Fix(f"\n    @overload\n    {missing}", forward[-1].place, is_behind=True, is_sure=False)
-        name = owner.name if owner.qualified == handler.owner else f"{owner.name}, a base of {_last(handler.owner)},"
+        name = (
+            owner.name
+            if owner.qualified == handler.owner
+            else f"{owner.name}, a base of {handler.owner.rpartition('.')[2]},"
+        )
         message = (
             f"the forward of {name} does not take {handler.type.text}, so type checkers refuse the call of this handler"
         )
@@ -79,14 +89,6 @@ def _forward(qualified: str, project: Project) -> tuple[ModuleDecl | None, Seque
             overloads = [method for method in own if any(name in _OVERLOADS for name in method.decorators)]
             return each, overloads or own[-1:]
     return None, ()
-
-
-def _members(method: MethodSource, owner: ModuleDecl | None, file: FileDecl) -> list[str]:
-    """The qualified names of the types that the first argument of a method may have; Any for what the text does not tell."""
-    first = next(iter(_positional(method.signature.parameters)[1]), None)
-    if first is None or first.annotation is None or owner is None:
-        return [_ANY]
-    return list(_of_annotation(first.annotation, owner.module, file))
 
 
 def _of_annotation(node: ast.expr, module: str, file: FileDecl) -> Iterator[str]:
@@ -121,28 +123,15 @@ def _meaning(name: str, module: str, file: FileDecl) -> str:
 
 def _covers(taken: Sequence[str], type: str, project: Project) -> bool:
     """True if one of the types that are taken is a handler's, a base of it, or none that the text tells."""
-    known = [_is_known(name, project) for name in (*taken, type)]
-    return not all(known) or not {"builtins.object", *_lineage(type, project)}.isdisjoint(taken)
-
-
-def _is_known(name: str, project: Project) -> bool:
-    is_class = (
-        name in project.declarations or name in project.classes or hasattr(builtins, name.removeprefix("builtins."))
-    )
-    return name in ("None", "torch.Tensor") or is_class
-
-
-def _lineage(name: str, project: Project) -> Iterator[str]:
-    """A class and its bases, as far as the run and the builtins show."""
-    yield name
-    plain = getattr(builtins, name.removeprefix("builtins."), None)
-    if isinstance(plain, type):
-        yield from (f"builtins.{base.__name__}" for base in plain.__mro__)
-    declaration, source = project.declarations.get(name), project.classes.get(name)
-    bases = declaration.bases if declaration is not None else source.bases if source is not None else ()
-    for base in bases:
-        if base.name != name:
-            yield from _lineage(base.name, project)
+    for name in (*taken, type):
+        is_known = name in ("None", "torch.Tensor") or hasattr(builtins, name.removeprefix("builtins."))
+        if not is_known and name not in project.declarations and name not in project.classes:
+            return True
+    plain = getattr(builtins, type.removeprefix("builtins."), object)
+    builtin = {
+        f"builtins.{base.__name__}" for base in (plain.__mro__ if isinstance(plain, builtins.type) else (object,))
+    }
+    return not builtin.union(project.lineage(type)).isdisjoint(taken)
 
 
 def _overload(handler: RegistrationDecl, forward: MethodSource) -> str:
@@ -163,10 +152,6 @@ def _positional(parameters: str) -> tuple[ast.arguments, list[ast.arg]]:
     tree = ast.parse(f"def f({parameters}): ...").body[0]
     assert isinstance(tree, ast.FunctionDef)
     return tree.args, [*tree.args.posonlyargs, *tree.args.args]
-
-
-def _last(qualified: str) -> str:
-    return qualified.rpartition(".")[2]
 
 
 def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:

@@ -96,11 +96,22 @@ def _arithmetic(node: ast.UnaryOp | ast.BinOp, operands: list[Types]) -> Types:
 
 def of_annotation(type: TypeExpr) -> Types:
     """The types that an annotation allows."""
-    return frozenset(_known(member) for member in members_of(type))
+    open = ("", "typing.Any", "typing.Literal", "builtins.object")
+    return frozenset(UNKNOWN if member.name in open else member for member in members_of(type))
 
 
-def _known(type: TypeExpr) -> TypeExpr:
-    return UNKNOWN if type.name in ("", "typing.Any", "typing.Literal", "builtins.object") else type
+_PLAIN = frozenset(
+    {"None", *(f"builtins.{cls.__name__}" for cls in (bool, int, float, complex, str, bytes, tuple, list, dict, set))}
+)
+"""Types whose values no other one has."""
+
+
+def fits(type: TypeExpr, annotated: Types) -> bool:
+    """True if a value of a type may be one of an annotation: an integer is a float, and what is not known may be anything."""
+    allowed = names_in(annotated)
+    if UNKNOWN in (type, *annotated) or type.name in allowed or not {type.name, *allowed} <= _PLAIN:
+        return True
+    return type.name in _NUMBERS and not allowed.isdisjoint(_NUMBERS[_NUMBERS.index(type.name) :])
 
 
 def names_in(types: Iterable[TypeExpr]) -> frozenset[str]:
@@ -224,20 +235,13 @@ def usable_names(expression: Expression, declared: Mapping[str, ModuleField]) ->
     return [*usable, language.INDEX] if expression.names.has_index else usable
 
 
-def field_of_argument(name: str, declared: Mapping[str, ModuleField]) -> str | None:
-    """The field whose constructor argument has a name that is not its own; None for no such argument."""
-    found = (field for field in declared.values() if isinstance(field, ConfigDecl) and field.alias == name)
-    return next((field.name for field in found), None)
-
-
 def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -> Iterator[tuple[str, str, str]]:
     """The names that an expression cannot use, each with what is wrong and how to fix it."""
-    usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
-    known = (
-        f"the config fields are {', '.join(usable)}"
-        if usable
-        else "the module has no config fields: add one, such as dim: int"
-    )
+    usable = usable_names(expression, declared)
+    fields = [name for name in usable if name in declared]
+    none = "the module has no config fields: add one, such as dim: int"
+    known = f"the config fields are {', '.join(fields)}" if fields else none
+    aliases = {field.alias: field.name for field in declared.values() if isinstance(field, ConfigDecl)}
     text = expression.argument.text.strip() or in_words(expression.dim)
     is_plain = expression.use is Use.VALUE and not dim_names(expression.dim) & {*usable, language.INDEX}
     is_plain = is_plain or (expression.use is Use.VALUE and expression.dim.name == language.INDEX)
@@ -251,14 +255,14 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
             yield name, "index is the position of a repeated child, but this child is not repeated", help
         elif name == "self" and found is None:
             yield name, "self is not a config field", f"expressions name fields without self; {known}"
-        elif (meant := field_of_argument(name, declared)) is not None:
-            yield name, f"{name} is the alias of a field", f"expressions name the field: write {meant}"
+        elif name in aliases:
+            yield name, f"{name} is the alias of a field", f"expressions name the field: write {aliases[name]}"
         elif found is not None:
             help = f"an expression can use constructor arguments and derived values only; {known}"
             yield name, f"{name} is not a config field", help
         else:
             each = "; index is the position of each child" if expression.names.has_index else ""
-            help = did_you_mean(name, usable_names(expression, declared), f"{known}{each}")
+            help = did_you_mean(name, usable, f"{known}{each}")
             if is_plain:
                 help = f"{help}{' For' if help.endswith('?') else '; for'} a plain string, write const({text!r})"
             yield name, f"there is no config field {name}", help

@@ -114,8 +114,8 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
     if init is None or init.decorator_list or cls.node.decorator_list or isinstance(init.body[-1], ast.Raise):
         return
     if not any(_constructs(node) for node in nodes_of(cls.node)):
-        if _is_mixin(cls):
-            return
+        if "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants):
+            return  # another base of a subclass may call the constructor
         help = "begin the constructor with super().__init__()"
         yield Finding(init, f"__init__ of {cls.node.name} does not call the constructor of its base", help)
         return
@@ -129,11 +129,6 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
             )
             yield Finding(statement, message, "call super().__init__() first")
             return
-
-
-def _is_mixin(cls: PlainClass) -> bool:
-    """True if another base of a subclass may call the constructor."""
-    return "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants)
 
 
 def _constructs(node: ast.AST) -> bool:

@@ -12,12 +12,12 @@ from ..model import (
     FieldDecl,
     FieldSource,
     FileDecl,
-    MethodSource,
     Mixin,
     ModuleDecl,
     ModuleField,
     NodePath,
     SourceFile,
+    SpecifierCall,
     TensorClassDecl,
     declares,
 )
@@ -63,6 +63,18 @@ class Project:
         """True if a qualified name is a TensorClass."""
         return name in self.nested or isinstance(self.declarations.get(name), TensorClassDecl)
 
+    def lineage(self, name: str) -> Mapping[str, ClassSource | None]:
+        """A class and its ancestors, nearest first, with their statements as far as the run has them."""
+        found: dict[str, ClassSource | None] = {}
+        waiting = [name]
+        while waiting:
+            name = waiting.pop(0)
+            if name not in found:
+                found[name] = self.classes.get(name)
+                known = self.declarations.get(name) or found[name]
+                waiting += [base.name for base in (known.bases if known is not None else ())]
+        return found
+
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
         """The declared bases."""
         for base in declaration.bases:
@@ -98,7 +110,7 @@ class RuleContext:
     @property
     def mixins(self) -> tuple[Mixin, ...]:
         """The bases that declare nothing, and their ancestors."""
-        return self.project.mixins if self.is_running else tuple(mixins_of(self.declaration, self.project.classes))
+        return self.project.mixins if self.is_running else tuple(_mixins_of(self.declaration, self.project))
 
     @property
     def name_place(self) -> NodePath:
@@ -131,6 +143,16 @@ class RuleContext:
         """True if the class is a Module with a hand-written `__init__`. Its annotations are not constructor arguments then."""
         return isinstance(self.declaration, ModuleDecl) and self.declaration.custom_init
 
+    @property
+    def calls(self) -> Iterator[SpecifierCall]:
+        """The specifiers in the class, and those among their arguments."""
+        methods = () if self.is_running else self.source.methods
+        found = [*(field.specifier for field in self.source.fields), *(method.specifier for method in methods)]
+        for call in (*found, *self.source.checks):
+            if call is not None:
+                yield call
+                yield from (each.value for each in call.nested if isinstance(each.value, SpecifierCall))
+
     def field_source(self, name: str) -> FieldSource | None:
         """The statement that declares a field; None if it stands in another class."""
         return next((field for field in self.source.fields if field.name == name), None)
@@ -153,32 +175,25 @@ def name_of(field: FieldSource) -> NodePath:
     return field.place / "target" if is_annotated else field.place / "targets" / 0
 
 
-_ABSTRACT = "abc.abstractmethod"
+def at(place: NodePath, found: tuple[str, str] | None) -> Iterator[Problem]:
+    """The problem at a place, if there is one: its message and its help."""
+    if found is not None:
+        yield Problem(found[0], place, found[1])
 
 
-def mixins_of(declaration: Declaration, classes: Mapping[str, ClassSource]) -> Iterator[Mixin]:
+def _mixins_of(declaration: Declaration, project: Project) -> Iterator[Mixin]:
     """The mixins among the bases of a declaration, and their own bases, as far as the run contains them."""
     is_first = True
     for base in declaration.bases:
         is_first = is_first and not base.declared and not base.name.startswith("qten_gen.")
-        if not base.declared:
-            yield from _lineage(base.name, classes, is_first, set())
-
-
-def _lineage(name: str, classes: Mapping[str, ClassSource], is_first: bool, seen: set[str]) -> Iterator[Mixin]:
-    """A plain base class and its own bases, as far as the run contains them; each of them once."""
-    source = classes.get(name)
-    if source is None or name in seen:
-        return
-    seen.add(name)
-    methods = {method.name for method in source.methods}
-    bound = methods.union(source.attributes, (f.name for f in source.fields if f.value or f.specifier))
-    is_protocol = any(base.name in PROTOCOLS for base in source.bases)
-    abstract = bound if is_protocol else {method.name for method in source.methods if _is_abstract(method)}
-    yield Mixin(source.name, frozenset(bound), frozenset(abstract), is_first)
-    for base in source.bases:
-        yield from _lineage(base.name, classes, is_first, seen)
-
-
-def _is_abstract(method: MethodSource) -> bool:
-    return any(decorator == _ABSTRACT or decorator.startswith("abc.abstract") for decorator in method.decorators)
+        for source in project.lineage(base.name).values() if not base.declared else ():
+            if source is not None:
+                methods = {method.name for method in source.methods}
+                bound = methods.union(source.attributes, (f.name for f in source.fields if f.value or f.specifier))
+                abstract = {
+                    method.name
+                    for method in source.methods
+                    if any(d.startswith("abc.abstract") for d in method.decorators)
+                }
+                is_protocol = any(base.name in PROTOCOLS for base in source.bases)
+                yield Mixin(source.name, frozenset(bound), frozenset(bound if is_protocol else abstract), is_first)

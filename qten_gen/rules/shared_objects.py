@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ..model import (
     Argument,
-    ClassSource,
     ConfigDecl,
     Default,
     ModuleDecl,
@@ -18,7 +17,7 @@ from ..model import (
     Value,
     language,
 )
-from .rule_input import Problem, RuleContext
+from .rule_input import Problem, Project, RuleContext, at
 
 _PARAMETERS = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")
 
@@ -172,18 +171,16 @@ def made_by(name: str, context: RuleContext) -> str | None:
         return "module"
     if isinstance(declared, TensorClassDecl):
         return "tensor"
-    return "module" if derives_from_layer(name, context.project.classes) else None
+    return "module" if derives_from_layer(name, context.project) else None
 
 
-def derives_from_layer(name: str, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
-    """True if a class is one of torch.nn, or derives from one as far as the run shows; `seen` are the classes that led to it."""
-    home, _, last = name.rpartition(".")
-    if home.startswith("torch.nn") and last not in _PARAMETERS:
-        return last[:1].isupper() and ".utils" not in home
-    source = classes.get(name)
-    if source is None or name in seen:
-        return False
-    return any(derives_from_layer(base.name, classes, seen | {name}) for base in source.bases)
+def derives_from_layer(name: str, project: Project) -> bool:
+    """True if a class is one of torch.nn, or derives from one as far as the run shows."""
+    parts = (each.rpartition(".") for each in project.lineage(name))
+    return any(
+        home.startswith("torch.nn") and ".utils" not in home and last[:1].isupper() and last not in _PARAMETERS
+        for home, _, last in parts
+    )
 
 
 _TYPES = frozenset(f"builtins.{name}" for name in ("bool", "bytes", "complex", "dict", "float", "int", "list", "str"))
@@ -212,10 +209,7 @@ def unannotated_attribute(context: RuleContext) -> Iterator[Problem]:
     is_module = isinstance(context.declaration, ModuleDecl)
     inherited = {field.name for field in context.declaration.fields}
     for name, value in context.source.values:
-        problem = _problem(name, value, is_module, name in inherited, context)
-        if problem is not None:
-            message, help = problem
-            yield Problem(message, value.place, help)
+        yield from at(value.place, _problem(name, value, is_module, name in inherited, context))
 
 
 def _problem(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import (
@@ -15,7 +15,6 @@ from ..model import (
     FieldDecl,
     FileDecl,
     ModuleDecl,
-    ModuleField,
     ParameterDecl,
     SpecifierCall,
     SubmoduleDecl,
@@ -29,8 +28,8 @@ from .dynamic_declarations import KEYWORDS as _DECIDING
 from .dynamic_declarations import is_dynamic, is_tuple
 from .rule_input import Problem, Project, RuleContext, name_of
 
-_KNOWN = frozenset({"abc", "builtins", "dataclasses", "enum", "torch", "typing"})
-"""Packages in which no declaration is."""
+_KNOWN = frozenset({"abc", "builtins", "dataclasses", "torch", "typing"})
+"""Packages in which no declaration is, and no enum, whose members may be specifiers."""
 
 
 def misplaced_specifier(context: RuleContext) -> Iterator[Problem]:
@@ -101,7 +100,7 @@ def misplaced_specifier_in_file(file: FileDecl, project: Project) -> Iterator[Pr
     for cls in file.source.classes:
         yield from _in_methods(cls)
         qualified = f"{file.source.module}.{cls.qualname}"
-        if qualified in project.declarations or not is_plain(cls, project.classes) or _is_enum(cls, project.classes):
+        if qualified in project.declarations or not _is_plain(qualified, project):
             continue
         for field in cls.fields:
             if field.specifier is not None and not field.specifier.of_dataclasses:
@@ -114,6 +113,14 @@ def misplaced_specifier_in_file(file: FileDecl, project: Project) -> Iterator[Pr
             if language.VIRTUAL in method.decorators:
                 message, help = problem(cls.name, method.name, language.VIRTUAL)
                 yield Problem(message, method.place / "name", help)
+
+
+def _is_plain(qualified: str, project: Project) -> bool:
+    """True if the text says that a class is no declaration: all its ancestors are known, and none of them is one or an enum."""
+    return all(
+        name.partition(".")[0] in _KNOWN if source is None else not source.unpacked
+        for name, source in project.lineage(qualified).items()
+    )
 
 
 def _in_methods(cls: ClassSource) -> Iterator[Problem]:
@@ -142,30 +149,6 @@ def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
     bases = "TensorClass" if specifier == language.FIELD else "Module"
     instead = "; in a dataclass, write dataclasses.field" if specifier == language.FIELD else ""
     return message, f"write class {cls}({bases}){instead}"
-
-
-def _is_enum(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
-    """True if a class derives from one of `enum`."""
-    return any(
-        base.name.startswith("enum.")
-        or (
-            base.name in classes and base.name not in seen and _is_enum(classes[base.name], classes, seen | {base.name})
-        )
-        for base in cls.bases
-    )
-
-
-def is_plain(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
-    """True if the text says that a class is not a declaration: all its ancestors are known, and none of them is one."""
-    if cls.unpacked:
-        return False
-    for base in cls.bases:
-        if base.name.partition(".")[0] in _KNOWN:
-            continue
-        source = classes.get(base.name)
-        if source is None or base.name in seen or not is_plain(source, classes, seen | {base.name}):
-            return False
-    return True
 
 
 def ignored_specifier(context: RuleContext) -> Iterator[Problem]:
@@ -197,9 +180,9 @@ def ignored_specifier(context: RuleContext) -> Iterator[Problem]:
         return
     reason, way_out = _why(declaration, context)
     for field in context.module_fields:
-        if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl | DerivedDecl) or _has_specifier(
-            field, context
-        ):
+        source = context.field_source(field.name)  # `field(...)` would stay the value of the class attribute
+        is_ignored = isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl | DerivedDecl)
+        if is_ignored or (isinstance(field, ConfigDecl) and source is not None and source.specifier is not None):
             message = f"{reason}, so the specifier of {field.name} has no effect"
             help = f"assign self.{field.name} in __init__ and keep only the annotation, or {way_out}"
             yield Problem(message, context.value_place(field.name), help)
@@ -230,12 +213,6 @@ def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
     return f"the base {keeper.name} of {declaration.name} has init=False", way_out
 
 
-def _has_specifier(field: ModuleField, context: RuleContext) -> bool:
-    """True if a config field is declared by `field(...)`, which would stay the value of the class attribute."""
-    source = context.field_source(field.name)
-    return isinstance(field, ConfigDecl) and source is not None and source.specifier is not None
-
-
 def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
     """An argument of a specifier is unknown, or is not written as a literal.
 
@@ -256,16 +233,10 @@ def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
     +    weight: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
     """
     is_text = not context.is_running
-    for field in context.source.fields:
-        if field.specifier is not None:
-            yield from _findings(field.specifier, is_text)
-            yield from _of_lists(field.specifier)
-            yield from _of_nested(field.specifier, is_text)
-    for call in context.source.checks:
+    for call in context.calls:
         yield from _findings(call, is_text)
-    for method in context.source.methods if not context.is_running else ():
-        if method.specifier is not None:
-            yield from _findings(method.specifier, is_text)
+        yield from _of_lists(call)
+        yield from _of_nested(call)
 
 
 def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
@@ -313,13 +284,11 @@ _EXCLUDE = (
 )
 
 
-def _of_nested(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
+def _of_nested(call: SpecifierCall) -> Iterator[Problem]:
     """The problem with the submodules among the arguments of another, such as keywords that they cannot have."""
     for position, argument in enumerate(call.arguments):
         if not isinstance(argument.value, SpecifierCall):
             continue
-        yield from _findings(argument.value, is_text)
-        yield from _of_nested(argument.value, is_text)
         allowed = nested_keywords(language.SEQUENTIAL if is_sequence(call) else call.name, position, argument.keyword)
         member, remedy = ("a member of a sequence", "give it to the sequence") if is_sequence(call) else _OF_ANOTHER
         for given in argument.value.arguments:
@@ -355,7 +324,6 @@ def _of_lists(call: SpecifierCall) -> Iterator[Problem]:
     ):
         message = "the outer submodule of a list of lists has arguments"
         yield Problem(message, place, "give them to the inner one, which names the class")
-    yield from _of_lists(inner)
 
 
 def _is_unknown(called: str, argument: Argument) -> bool:
@@ -415,11 +383,8 @@ def _fits(keyword: str, value: object) -> bool:
         case "tie" | "group":
             return isinstance(given, str)
         case "keys":
-            return isinstance(given, str) or _is_names(given)
+            names = given if isinstance(given, tuple) else (given,)
+            return all(isinstance(name, str) for name in names)
     name = value.torch_name or value.name
     is_class = name.startswith("builtins.") or (name.startswith("torch.") and name.endswith("Tensor"))
     return value.literal is None and not is_class
-
-
-def _is_names(given: object) -> bool:
-    return isinstance(given, tuple) and all(isinstance(name, str) for name in given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from ast import literal_eval
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ..common.records import field, record
 from ..common.suggestions import did_you_mean
@@ -21,23 +21,13 @@ from ..model import (
     language,
 )
 from ..model.dimensions import in_words
-from ..model.field_kinds import members_of
 from ..model.foreign_classes import parameters_of
-from .module_expressions import NONE, UNKNOWN, Names, in_words_of, types_of
+from .module_expressions import NONE, Names, fits, in_words_of, names_in, of_annotation, types_of
 from .rule_input import Problem, RuleContext
 
 _TIED = 'declare the weight in place of the child: head: nn.Parameter = param(tie="embed.weight"), used by F.linear(x, self.head)'
 
 _FROM_THE_OWNER = frozenset({"device", "dtype"})
-
-
-@record(frozen=True, slots=True)
-class _Type:
-    """The type of a parameter."""
-
-    text: str
-    names: frozenset[str]
-    """The qualified names of its members; of a parameter with the default None, also `None`."""
 
 
 @record(frozen=True, slots=True)
@@ -48,8 +38,8 @@ class _Parameters:
     """The parameters that can be given by position, in order."""
     keyword_only: tuple[str, ...]
     required: frozenset[str]
-    types: Mapping[str, _Type] = field(default_factory=dict)
-    """The types that are written and whose values are told apart by their literals."""
+    types: Mapping[str, TypeExpr] = field(default_factory=dict)
+    """The types that are written."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -155,40 +145,25 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain
 _OF_SUBMODULE = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
 
 
-def _of_type(argument: Argument, type: _Type, takes: str, scope: Names, is_certain: bool) -> Iterator[Problem]:
+def _of_type(argument: Argument, type: TypeExpr, takes: str, scope: Names, is_certain: bool) -> Iterator[Problem]:
     """An argument that a parameter cannot take by its type: a string or None for an integer."""
-    value = argument.value
+    value, annotated = argument.value, of_annotation(type)
     if isinstance(value, Dim):
         types = types_of(value.node, scope)
         text = in_words(value)
-        if is_certain and types >= NONE and "None" not in type.names:
+        if is_certain and not all(fits(found, annotated) for found in types & NONE):
             help = f'write {text}: {type.text}, or when="..."'
             yield Problem(f"{text} may be None, but {takes}", argument.place, help)
-        elif not any(_is_taken(found, type.names) for found in types):
+        elif not any(fits(found, annotated) for found in types):
             message = f"{text} has the type {in_words_of(types)}, but {takes}"
             yield Problem(message, argument.place, "pass a value of the annotated type")
     elif isinstance(value, Value) and value.literal is not None:
         got = literal_eval(value.literal)
         name = "None" if got is None else f"builtins.{got.__class__.__name__}"
         # A number or a flag for another serves where the constructor only computes with it, but a fraction is no size.
-        suspect = not isinstance(got, int | complex) or "builtins.str" in type.names
-        if suspect and not _is_taken(TypeExpr(name), type.names):
+        suspect = not isinstance(got, int | complex) or "builtins.str" in names_in(annotated)
+        if suspect and not fits(TypeExpr(name), annotated):
             yield Problem(f"{takes}, got {value.text}", argument.place, "write a value of the annotated type")
-
-
-_PLAIN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "complex", "float", "int", "str"))})
-"""Types whose values are told apart by their literals."""
-
-
-def _is_taken(type: TypeExpr, names: Collection[str]) -> bool:
-    """True if a value of a type may be one of plain types: an integer is a float, and what is not known may be anything."""
-    if type == UNKNOWN or type.name not in _PLAIN:
-        return type.name not in _NEVER_PLAIN
-    wider = [f"builtins.{name}" for name in ("bool", "int", "float", "complex")]
-    return type.name in names or (type.name in wider and bool(set(names) & set(wider[wider.index(type.name) :])))
-
-
-_NEVER_PLAIN = frozenset(f"builtins.{name}" for name in ("tuple", "list", "dict", "set", "bytes"))
 
 
 def _name(argument: Argument) -> NodePath:
@@ -209,12 +184,11 @@ def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
 def _of_fields(declared: ModuleDecl) -> _Parameters:
     """The parameters of a declared Module's generated constructor."""
     fields = [field for field in declared.fields if isinstance(field, ConfigDecl)]
-    typed = [(field, frozenset(member.name for member in members_of(field.type))) for field in fields]
     return _Parameters(
         positional=tuple(field.argument for field in fields if not field.kw_only),
         keyword_only=(*(field.argument for field in fields if field.kw_only), *sorted(_FROM_THE_OWNER)),
         required=frozenset(field.argument for field in fields if field.default is None),
-        types={field.argument: _Type(field.type.text, names) for field, names in typed if names <= _PLAIN},
+        types={field.argument: field.type for field in fields},
     )
 
 

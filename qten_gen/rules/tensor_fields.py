@@ -35,7 +35,9 @@ def unsupported_shape(context: RuleContext) -> Iterator[Problem]:
     declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl) or declaration.checks == "off":
         return
-    bound = _bound(declaration)
+    # The names whose size is known in every object: those in fields that are never None.
+    certain = (f for f in declaration.fields if f.kind is FieldKind.TENSOR and f.dims is not None and not f.optional)
+    bound = frozenset(axis.value for f in certain for axis in _readable(f) if axis.kind is AxisKind.NAME)
     for field in context.tensorclass_fields:
         if field.dims is None:
             continue
@@ -64,12 +66,6 @@ def _problems(field: FieldDecl, bound: frozenset[str]) -> Iterator[tuple[str, st
         if axis.kind is AxisKind.BROADCAST and axis.value not in bound:
             help = f"use {axis.value} in a field that cannot be None, or write _ here"
             yield f"no other field defines the size of #{axis.value}", help
-
-
-def _bound(declaration: TensorClassDecl) -> frozenset[str]:
-    """The names whose size is known in every object: those in fields that are never None."""
-    fields = [f for f in declaration.fields if f.kind is FieldKind.TENSOR and f.dims is not None and not f.optional]
-    return frozenset(axis.value for field in fields for axis in _readable(field) if axis.kind is AxisKind.NAME)
 
 
 def _readable(field: FieldDecl) -> tuple[Axis, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..model import Change, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr
 from ..model.field_kinds import is_tensor, members_of
-from .rule_input import Problem, RuleContext
+from .rule_input import Problem, RuleContext, at
 from .shared_objects import derives_from_layer, made_by
 
 _CONTAINERS = frozenset(
@@ -63,16 +63,15 @@ def unmanaged_tensor(context: RuleContext) -> Iterator[Problem]:
         if isinstance(argument, ConfigDecl):
             if argument.default is not None and argument.default.value.held_specifier is not None:
                 continue  # see `dynamic_declaration` and `misplaced_specifier`
-            problem = _of_argument(argument, context)
-            if problem is not None:
-                yield Problem(problem[0], argument.type.place, problem[1])
+            yield from at(argument.type.place, _of_argument(argument, context))
 
 
 def _of_static(type: TypeExpr, context: RuleContext) -> str | None:
     """A part of a static field of this type that has to be moved; None if there is none, or nobody knows."""
     if _is_module(type.name, context):
         return "the tensors of a module"
-    if type.name in _CONTAINERS and any(_is_module_type(argument, context) for argument in type.args):
+    inner = [argument for argument in type.args if isinstance(argument, TypeExpr)]
+    if type.name in _CONTAINERS and any(_is_module(argument.name, context) for argument in inner):
         return "the tensors of modules"
     source = context.project.classes.get(type.name)
     if source is not None and _fields_with_tensors(source):
@@ -107,14 +106,10 @@ def _short(type: TypeExpr) -> str:
     return type.name.rpartition(".")[2]
 
 
-def _is_module_type(argument: TypeExpr | str, context: RuleContext) -> bool:
-    return isinstance(argument, TypeExpr) and _is_module(argument.name, context)
-
-
 def _is_module(name: str, context: RuleContext) -> bool:
     """True if the text says that a class is an nn.Module."""
     declared = context.project.declarations.get(name)
-    return isinstance(declared, ModuleDecl) or derives_from_layer(name, context.project.classes)
+    return isinstance(declared, ModuleDecl) or derives_from_layer(name, context.project)
 
 
 def _fields_with_tensors(source: ClassSource) -> bool:
@@ -163,7 +158,8 @@ def unregistered_state(context: RuleContext) -> Iterator[Problem]:
     if not isinstance(declaration, ModuleDecl):
         return
     declared = {field.name for field in declaration.fields if not isinstance(field, ConfigDecl)}
-    registered = _registered(context)
+    bases = [source for source in context.project.lineage(declaration.qualified).values() if source is not None]
+    registered = {each.name for source in bases for each in source.registers if each.is_tensor}
     for method in context.source.methods:
         if method.name not in _CONSTRUCTORS:
             continue
@@ -180,21 +176,6 @@ def unregistered_state(context: RuleContext) -> Iterator[Problem]:
                 seen.add(change.name)
                 message, help = problem
                 yield Problem(message, change.place, help)
-
-
-def _registered(context: RuleContext) -> set[str]:
-    """The names of tensors that the constructors of the class and of its bases register, as far as the run contains them."""
-    found: set[str] = set()
-    waiting, seen = [context.declaration.qualified], set[str]()
-    while waiting:
-        name = waiting.pop()
-        source = context.project.classes.get(name)
-        if source is None or name in seen:
-            continue
-        seen.add(name)
-        waiting += [base.name for base in source.bases]
-        found.update(each.name for each in source.registers if each.is_tensor)
-    return found
 
 
 def _problem(change: Change, lists: set[str], context: RuleContext) -> tuple[str, str] | None:

@@ -17,7 +17,7 @@ from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
 from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
 from ..project.config import Config
-from ..project.files import Listed, PathError, Project, discover
+from ..project.files import Listed, PathError, Project, ProjectFiles, discover
 from ..project.output_names import outputs_of, source_of
 from ..project.paths import read_output, search_path
 
@@ -111,8 +111,7 @@ def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozen
     listed = Listed.of(project.files, project.config, project.paths)
     seen = None if undeclared else last_seen(root, listed.names)
     if seen is not None and seen.files == listed.files:
-        targets = sum(source.target for source in project.files.sources.values())
-        return Outcome(targets, seen.up_to_date, (), _warnings(seen.warnings))
+        return Outcome(_targets(project.files), seen.up_to_date, (), _warnings(seen.warnings))
     from ..project.stale import project_state, save
 
     state = project_state(
@@ -122,7 +121,7 @@ def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozen
         remove_leftovers(project.files.leftovers)
     if not (state.stale or state.orphans):
         save(state, state.fresh, None, _seen(state, project.config, listed, began, seen))
-        return Outcome(_targets(state), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
+        return Outcome(_targets(state.files), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
     planned, readings, existing = _planned(state)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
     found = {path for path in losing if not state.graph.scans[path].mentions} - undeclared
@@ -229,7 +228,7 @@ def _written(
     kept = sum(text is not None for text in planned.outputs.values()) - sum(change.new is not None for change in found)
     kept += sum(len(state.rendered[path].outputs) for path in _as_rendered(state, planned))
     outcome = Outcome(
-        sources=_targets(state),
+        sources=_targets(state.files),
         up_to_date=_fresh_outputs(state) + kept,
         changes=tuple(change for change in found if change.path not in failed),
         diagnostics=tuple(sorted((*planned.diagnostics, *_fresh_warnings(state)), key=lambda item: item.order)),
@@ -245,8 +244,8 @@ def _as_rendered(state: ProjectState, planned: Plan) -> list[str]:
     return [path for path, record in state.rendered.items() if planned.fingerprints.get(path) == record.fingerprint]
 
 
-def _targets(state: ProjectState) -> int:
-    return sum(source.target for source in state.files.sources.values())
+def _targets(files: ProjectFiles) -> int:
+    return sum(source.target for source in files.sources.values())
 
 
 def _fresh_outputs(state: ProjectState) -> int:
@@ -271,12 +270,15 @@ def _warnings(recorded: Mapping[str, Iterable[Diagnostic]]) -> tuple[Diagnostic,
 
 def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
     """Records of the targets that are fresh after the run: they have no error, and their outputs on disk are as planned."""
+    from ..model.diagnostics import Diagnostic
+
     unfinished = {item.path for item in planned.diagnostics if item.is_error} | {*planned.blocked}
     unfinished |= {crash.path for crash in planned.crashes}
     unfinished |= {source_of(path) for path in pending}
     warnings: dict[str, list[Diagnostic]] = {}
     for item in planned.diagnostics:
-        warnings.setdefault(item.path, []).append(_recorded_warning(item))
+        stored = Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)
+        warnings.setdefault(item.path, []).append(stored)
     as_rendered = {*_as_rendered(state, planned)}
     now = time.time_ns()
     fresh = {}
@@ -306,10 +308,3 @@ def _signature(output: str, text: str, now: int) -> Signature:
         return NO_FILE
     data = read_output(output)
     return Signature.of(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else NO_FILE
-
-
-def _recorded_warning(item: Diagnostic) -> Diagnostic:
-    """A warning without the parts that the cache does not store."""
-    from ..model.diagnostics import Diagnostic
-
-    return Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)

@@ -153,7 +153,7 @@ def test_the_language_server_answers_the_first_request_before_the_generator_is_l
     ("module", "files"),
     [
         ("jinja2", r"generate/templates$"),
-        ("libcst", r"generate/fixing$|tools/adopt/rewriting$"),
+        ("libcst", r"generate/codemods$|tools/adopt/rewriting$"),
         ("rich|mypy", r"$."),
         # Both for those who have them: neither is needed.
         (
@@ -173,11 +173,10 @@ def test_jinja2_is_imported_when_something_is_rendered() -> None:
 
 
 def test_libcst_is_imported_when_a_source_is_rewritten() -> None:
-    rewriting = r"qten_gen\.(?:generate\.fixing|tools\.adopt\.rewriting)"
-    inside = r"(?!generate/fixing$|tools/adopt/rewriting$)"
+    rewriting = r"qten_gen\.(?:generate\.codemods|tools\.adopt\.rewriting)"
+    inside = r"(?!generate/codemods$|tools/adopt/rewriting$)"
     assert importers(rewriting, files=inside, at_once=True) == []
-    through = {in_file(found) for found in importers(rewriting, files=f"(?!tools/adopt/){inside}")}
-    assert through == {"tools/lsp/findings"}
+    assert importers(rewriting, files=f"(?!tools/adopt/){inside}") == []
 
 
 def test_only_these_files_change_the_disk() -> None:
@@ -230,7 +229,7 @@ def test_a_room_of_the_generator_imports_no_room_but_those_that_it_may() -> None
         if (target := part_of(item.module)) != part(item.file) and target not in ROOMS[part(item.file)]
     )
     assert against == []
-    assert {("cli", "generate"), ("generate", "read")} <= {(part(i.file), part_of(i.module)) for i in found}
+    assert {("run", "generate"), ("generate", "read")} <= {(part(i.file), part_of(i.module)) for i in found}
 
 
 def test_generating_knows_the_pure_parts_of_a_project_only() -> None:

@@ -177,3 +177,9 @@ def test_each_command_has_a_page_of_help_that_fits_a_terminal(qten_gen: Command,
 def test_a_folder_called_explain_is_written_with_its_place(qten_gen: Command) -> None:
     qten_gen.write("explain/model.py", BATCH)
     assert qten_gen("./explain").summary == "2 files written"
+
+
+def test_folders_with_the_names_of_commands_are_written_with_their_place(qten_gen: Command) -> None:
+    for name in ("inspect", "check", "init"):
+        qten_gen.write(f"{name}/model.py", BATCH)
+        assert qten_gen(f"./{name}").summary == "2 files written"

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from torch import nn
 
-from qten_gen.generate.render import render_python
+from qten_gen.generate.render import render_class
 from qten_gen.model.foreign_classes import PLACED, WITHOUT_TENSORS
 from tests.emit.declared import linked
 
@@ -51,4 +51,4 @@ def test_a_layer_is_constructed_as_a_person_writes_it(given: str, written: str) 
     head = "import torch\nfrom qten_gen import submodule\n"
     text = f"{head}class Net(Module):\n    dim: int\n    x: nn.Module = submodule({given})"
     (file,) = linked(shop__model=text).values()
-    assert f"        self.x = {written}\n" in render_python(file)
+    assert f"        self.x = {written}\n" in render_class(file.declarations[0])

@@ -1,7 +1,8 @@
 """Whole programs over several files, as projects have them: each runs, and no checker reports anything but its mistakes.
 
-Each folder in `projects` is a package, whose `main` uses declared and generated classes together. In its `mistakes.py`, `# E`
-marks each line that is an error, and `# E none` a mistake that no checker can see: the scoreboard counts both.
+Each folder in `projects` is a package, whose `main` uses declared and generated classes together, and whose `mistakes.py` has
+mistakes; each file in `planted` has both. `# E` marks a line that is an error, and `# E none` a mistake that no checker can see:
+the scoreboard counts both.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pytest
 from tests import fresh_process
 from tests.typing import checked_folders
 from tests.typing.checked_folders import REPOSITORY, disagreements
-from tests.typing.generated_projects import PROJECTS, generate_projects
+from tests.typing.generated_projects import PLANTED, PROJECTS, generate_projects
 
 NAMES = sorted(path.parent.name for path in PROJECTS.glob("*/main.py"))
 IN_FUNCTIONS = {"notebook"}
@@ -37,6 +38,14 @@ def test_a_project_runs_and_builds_no_class_of_a_file_in_memory(folder: Path, na
     done = fresh_process.run("-W", "error", "-c", f"import {name}.main", cwd=folder, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
+
+
+def test_the_programs_with_planted_mistakes_run_and_build_no_class_in_memory(folder: Path) -> None:
+    names = [program.name.partition(".")[0] for program in PLANTED]
+    text = "".join(f"import planted.{name}; planted.{name}.main()\n" for name in names)
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "QTEN_GEN_JIT": "off"}
+    done = fresh_process.run("-W", "error", "-c", text, cwd=folder, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.xdist_group("mypy")

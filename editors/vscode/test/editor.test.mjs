@@ -70,17 +70,6 @@ describe("the extension", { skip: missing() }, () => {
     assert.ok(existsSync(join(editor.folder, "model_qten.pyi")));
   });
 
-  test("leads from a field to its generated code and back", async () => {
-    await editor.goTo(10, 7);
-    await editor.run("Go to Implementations");
-    await editor.activeToBe("model_qten.py");
-    assert.match(await editor.line(), /^ +mask = /);
-    await editor.screenshot("generated-code");
-    await editor.run("Go to Declaration");
-    await editor.activeToBe("model.py");
-    await editor.cursorToBe(10);
-  });
-
   test("follows the Python extension, and says what to do where qten-gen is missing", async () => {
     const bare = join(editor.root, "bare");
     execFileSync(PYTHON, ["-m", "venv", "--without-pip", bare]);

@@ -173,7 +173,7 @@ def _edited(function: LevelFunction, file: OpenFile, project: Project, sources: 
 
 def _new_text(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[str]) -> bytes | Reason:
     """The new text of a file, or why it cannot be had."""
-    from ...generate.fixing import CannotRewrite
+    from ...generate.codemods import CannotRewrite
     from .rewriting import rewritten_file
 
     encoding, content = encoding_of(before), decode(before, file.path)

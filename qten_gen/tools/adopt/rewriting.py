@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import libcst as cst
 
-from ...generate.fixing import rewritten
+from ...generate.codemods import rewritten
 from ...read.syntax import tree_of
 from .files import Import, OpenFile, Text, bound_by, imports, is_removable, uses
 from .records import Change, Need, Proposal

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from keyword import iskeyword
 from typing import NamedTuple
 
 from ...generate.parsed import parsed_source
 from ...generate.plan import plan
 from ...generate.readings import Crash, Readings
-from ...model import FileDecl
 from ...model.diagnostics import FOREIGN_OUTPUT, Diagnostic
 from ...project.cache import Cache, FreshRecord, load
 from ...project.config import ConfigError, config_of, source_paths
 from ...project.files import PathError, SourceTexts, discover
+from ...project.import_graph import SourceGraph, closure, importers_of
 from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
 from ...project.stale import ProjectState, found_now, project_state
-from ...read.syntax import encoding_of
+from ...read.syntax import decode, encoding_of
+from .mentions import Mention, mentions
 
 
 class Findings(NamedTuple):
@@ -32,6 +34,10 @@ class Findings(NamedTuple):
     """A file that is not in `diagnostics` has nothing wrong. Otherwise nothing is known of it."""
 
 
+class CannotRename(Exception):
+    """The text says why a field cannot have a name."""
+
+
 class Analysis:
     """A project, given by its folder, and what the last analysis found of each of its files."""
 
@@ -41,7 +47,6 @@ class Analysis:
         self._known: Cache | None = None
         """What the last analysis has found and read."""
         self._unsaved: dict[str, bytes] = {}
-        self._linked: dict[str, FileDecl] = {}
 
     def findings(self, texts: Mapping[str, bytes]) -> Findings:
         """The problem with the files that a run generates for, and with the open ones.
@@ -62,12 +67,11 @@ class Analysis:
             known = load(root)
             self._known = known._replace(fresh={path: each for path, each in known.fresh.items() if not each.warnings})
         state = self._state = project_state(files, root, config, parsed_source, self._unsaved, self._known)
-        readings = self._open(state)
+        readings = self._open(state, state.graph)
         outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
         existing = {path: read_output(path) for path in outputs}
         # The files that the last analysis does not answer for.
         planned = plan(readings.sources, existing, state.stale, state.graph, readings)
-        self._linked = planned.linked
         found = {path: [*record.warnings] for path, record in state.fresh.items()}
         found |= {path: [] for path in planned.lookups}
         for item in planned.diagnostics:
@@ -91,20 +95,52 @@ class Analysis:
                     shown[os.path.abspath(path)] = left
         return Findings(shown, planned.crashes)
 
-    def declarations(self, path: str) -> FileDecl | None:
-        """The declarations of a file, as of the last analysis; None if they are not known."""
-        shown, state = display_path(true_path(path)), self._state
-        if state is None or shown not in state.graph.relevant:
-            return None
-        if shown not in self._linked:
-            readings = self._open(state)
-            found = plan(readings.sources, {}, [shown], state.graph, readings).linked.get(shown)
-            if found is not None:
-                self._linked[shown] = found
-        return self._linked.get(shown)
+    def mention_at(self, path: str, place: tuple[int, int]) -> Mention | None:
+        """The name of a field or a declared class that stands at a place of a file, as of the last analysis."""
+        shown, readings = display_path(true_path(path)), self._all_readings()
+        found = _mentions(shown, readings) if readings is not None and shown in readings.graph.origins else ()
+        return next((each for each in found if each.is_at(place)), None)
 
-    def _open(self, state: ProjectState) -> Readings:
-        return Readings(SourceTexts(state.graph.origins, self._unsaved), state.graph, state.parsed)
+    def mentions_of(self, field: Mention, new: str) -> dict[str, list[Mention]]:
+        """The names of a field by absolute path, in the file of its class and in those that import it, directly or not.
+
+        Raises:
+            CannotRename: The class has the new name already, or it is no name.
+        """
+        if not new.isidentifier() or iskeyword(new):
+            raise CannotRename(f"{new!r} is no name of a field")
+        found: dict[str, list[Mention]] = {}
+        readings, module = self._all_readings(), field.origin.rpartition(".")[0]
+        if readings is None or self._state is None:
+            return found
+        graph = readings.graph
+        homes = [path for path, origin in graph.origins.items() if f"{module}.".startswith(f"{origin.module}.")]
+        for path in sorted(closure(homes, importers_of(graph.imports).__getitem__)):
+            if not self._state.files.sources[path].outside and field.name.encode() in readings.sources[path]:
+                every = [each for each in _mentions(path, readings) if each.origin == field.origin]
+                if any(each.name == new for each in every):
+                    raise CannotRename(f"{field.origin} has a field {new} already")
+                found[os.path.abspath(path)] = [each for each in every if each.name == field.name]
+        return {path: several for path, several in found.items() if several}
+
+    def _all_readings(self) -> Readings | None:
+        """The files of the project, of which those count too that declare nothing; None before the first analysis."""
+        if self._state is None:
+            return None
+        graph = self._state.graph
+        heads = frozenset(origin.module.partition(".")[0] for origin in graph.origins.values())
+        return self._open(self._state, graph._replace(relevant=frozenset(graph.origins), heads=heads))
+
+    def _open(self, state: ProjectState, graph: SourceGraph) -> Readings:
+        return Readings(SourceTexts(graph.origins, self._unsaved), graph, state.parsed)
+
+
+def _mentions(path: str, readings: Readings) -> Iterator[Mention]:
+    """The names in a file; none in one that is no valid Python."""
+    linked = readings.program(path).linked(readings.graph.origins[path].module)
+    text = decode(readings.sources[path], path)
+    if linked is not None and path not in readings.unread and isinstance(text, str):
+        yield from mentions(linked[0], text)
 
 
 class Workspace:

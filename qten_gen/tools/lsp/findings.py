@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import takewhile
+from operator import itemgetter
 from typing import NotRequired, TypedDict
 
 from ...generate.suppression import can_be_suppressed
 from ...model.diagnostics import Diagnostic, Fix, Span
 from ...read.suppressions import suppressions
-from ...read.syntax import decode, lines_of
+from ...read.syntax import lines_of, parse
 from ...rules import RULES
 from ...rules.rule import page
 from .protocol import FIX_ALL, GENERATE, Json
@@ -78,13 +77,9 @@ class Lines:
         units = len(before) if self._are_points else len(before.encode("utf-16-le", "surrogatepass")) // 2
         return {"line": line, "character": units}
 
-    def place_of(self, offset: int) -> tuple[int, int]:
-        """The line and the character at an offset of the text whose lines all end with one character."""
-        for number, line in enumerate(self.lines):
-            if offset <= len(line):
-                return number, offset
-            offset -= len(line) + 1
-        return len(self.lines) - 1, len(self.lines[-1])
+    def offset(self, place: tuple[int, int]) -> int:
+        """How many characters stand before a place in the text whose lines all end with one character."""
+        return sum(len(line) + 1 for line in self.lines[: place[0]]) + place[1]
 
 
 def message(item: Diagnostic, lines: Lines) -> Shown:
@@ -106,93 +101,79 @@ def over_findings(found: Iterable[Diagnostic], line: int) -> str | None:
     return "\n\n---\n\n".join(pages) or None
 
 
-def actions(
-    found: Sequence[Diagnostic], data: bytes, uri: str, version: int | None, lines: Lines, range: Range
-) -> list[Json]:
+def actions(found: Sequence[Diagnostic], uri: str, version: int | None, lines: Lines, range: Range) -> list[Json]:
     """The actions in a range of a file, at the findings in its text; `version` is the editor's number of the text."""
-    text = decode(data, "")
-    if not isinstance(text, str):
-        return []
     offered: list[Json] = []
     for item in found:
         shown = message(item, lines)
         start, end = shown["range"]["start"], shown["range"]["end"]
         if start["line"] <= range["end"]["line"] and range["start"]["line"] <= end["line"]:
-            for title, new, is_preferred in _proposals(item, text, data):
-                fix: Json = {"title": title, "kind": "quickfix", "diagnostics": [shown]}
-                edit = _edit(text, new, uri, version, lines)
-                offered.append({**fix, "edit": edit, **({"isPreferred": True} if is_preferred else {})})
-    everything = _mended(tuple(item.fix for item in found if item.fix is not None and item.fix.is_sure), data)
-    if everything is not None:
-        edit = _edit(text, everything, uri, version, lines)
+            for title, edits, is_preferred in _proposals(item, lines):
+                fix: Json = {
+                    "title": title,
+                    "kind": "quickfix",
+                    "diagnostics": [shown],
+                    "edit": _edit(edits, uri, version),
+                }
+                offered.append({**fix, **({"isPreferred": True} if is_preferred else {})})
+    everything = _mending([item.fix for item in found if item.fix is not None and item.fix.is_sure], lines)
+    if everything:
+        edit = _edit(everything, uri, version)
         offered.append({"title": "qten-gen: mend what can be mended", "kind": FIX_ALL, "edit": edit})
     title = "qten-gen: write the generated files"
     command = {"title": title, "command": GENERATE, "arguments": [uri]}
     return [*offered, {"title": title, "kind": "source.qten-gen", "command": command}]
 
 
-def _proposals(item: Diagnostic, text: str, data: bytes) -> Iterator[tuple[str, str, bool]]:
-    """What may be done about a finding: the title, the text afterwards, and True for what is surely meant."""
+def _proposals(item: Diagnostic, lines: Lines) -> Iterator[tuple[str, list[Json], bool]]:
+    """What may be done about a finding: the title, the edits, and True for what is surely meant."""
     fix = item.fix
-    mended = None if fix is None else _mended((fix,), data)
-    if fix is not None and mended is not None:
+    mending = [] if fix is None else _mending([fix], lines)
+    if fix is not None and mending:
         how = f"insert {fix.text.strip()!r}" if fix.is_behind else f"change to {fix.text!r}"
-        yield f"{item.code}: {how}", mended, fix.is_sure
-    silenced = _with_suppression(text, item)
-    if silenced is not None:
-        yield f"Ignore {item.code} here", silenced, False
+        yield f"{item.code}: {how}", mending, fix.is_sure
+    silencing = _suppressing(item, lines)
+    if silencing:
+        yield f"Ignore {item.code} here", silencing, False
 
 
-@lru_cache(maxsize=32)
-def _mended(fixes: tuple[Fix, ...], data: bytes) -> str | None:
-    """The text of a file with fixes; None if that changes nothing. Editors ask whenever the cursor has moved."""
-    if not fixes:
-        return None
-    from ...generate.fixing import CannotRewrite, fixed
+def _mending(fixes: Iterable[Fix], lines: Lines) -> list[Json]:
+    """The edits of fixes, of several at one place the first one's; none if the text would not be Python any more."""
+    edits: list[Json] = []
+    text = "\n".join(lines.lines)
+    end = len(text)
+    for _, span, fix in sorted(((fix.span[:2], fix.span, fix) for fix in fixes), key=itemgetter(0), reverse=True):
+        last = (span.end_line - 1, span.end_column - 1)
+        first = last if fix.is_behind else (span.line - 1, span.column - 1)
+        start, stop = lines.offset(first), lines.offset(last)
+        if stop <= end:
+            text, end = text[:start] + fix.text + text[stop:], start
+            edits.append({"range": lines.between(first, last), "newText": fix.text})
+    return edits if isinstance(parse(text, ""), ast.Module) else []
 
-    try:
-        changed = fixed(fixes, data)
-    except CannotRewrite:
-        return None
-    text = decode(changed, "") if changed != data else None
-    return text if isinstance(text, str) else None
 
-
-def _edit(old: str, new: str, uri: str, version: int | None, lines: Lines) -> Json:
-    """The edit of the one place in which two texts differ."""
-    old, new = (re.sub(r"\r\n|\r", "\n", text) for text in (old, new))
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    range = lines.between(lines.place_of(start), lines.place_of(len(old) - end))
-    edits = [{"range": range, "newText": new[start : len(new) - end]}]
+def _edit(edits: list[Json], uri: str, version: int | None) -> Json:
     return {"documentChanges": [{"textDocument": {"uri": uri, "version": version}, "edits": edits}]}
 
 
-def _common(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
-def _with_suppression(text: str, item: Diagnostic) -> str | None:
-    """The text with a comment that suppresses a finding; None if there can be none.
+def _suppressing(item: Diagnostic, lines: Lines) -> list[Json]:
+    """The edit that adds a comment which suppresses a finding; none if there can be no comment.
 
     The comment goes to the end of the first line, or of the last one if the first cannot end with a comment.
     """
     if not can_be_suppressed(item.code) or not item.span.line:
-        return None
-    pieces = re.split(r"(\r\n|\r|\n)", text)
+        return []
     for number in dict.fromkeys((item.span.line, item.span.end_line)):
-        line = pieces[2 * number - 2]
+        line = lines.lines[number - 1]
         known = re.search(r"#\s*qten-gen:\s*ignore\[([^\]]*)", line)
-        if known is not None:
-            line = f"{line[: known.end()]}{', ' if known[1].strip() else ''}{item.code}{line[known.end() :]}"
-        else:
-            line = f"{line.rstrip()}  # qten-gen: ignore[{item.code}]"
-        new = "".join([*pieces[: 2 * number - 2], line, *pieces[2 * number - 1 :]])
-        try:
-            ast.parse(new)
-        except (SyntaxError, ValueError, RecursionError):
+        comma = ", " if known is not None and known[1].strip() else ""
+        place = (number - 1, len(line.rstrip()) if known is None else known.end())
+        comment = f"  # qten-gen: ignore[{item.code}]" if known is None else f"{comma}{item.code}"
+        start = lines.offset(place)
+        whole = "\n".join(lines.lines)
+        new = whole[:start] + comment + whole[start:]
+        if not isinstance(parse(new, ""), ast.Module):
             continue  # the line goes on in the next one
         if any(each.line == number and item.code in dict(each.codes) for each in suppressions(new)):
-            return new
-    return None
+            return [{"range": lines.between(place, place), "newText": comment}]
+    return []

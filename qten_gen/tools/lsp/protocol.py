@@ -23,7 +23,8 @@ Params = Mapping[str, Any]
 Json = Mapping[str, object]
 """A message to send: a dict that becomes JSON."""
 
-PARSE_ERROR, METHOD_NOT_FOUND, INTERNAL_ERROR, NOT_INITIALIZED, CANCELLED = -32700, -32601, -32603, -32002, -32800
+PARSE_ERROR, METHOD_NOT_FOUND, INTERNAL_ERROR, NOT_INITIALIZED = -32700, -32601, -32603, -32002
+CANCELLED, REQUEST_FAILED = -32800, -32803
 """Why a request has no result, as the protocol numbers it."""
 
 GENERATE = "qten-gen.generate"
@@ -39,8 +40,7 @@ def _capabilities(encoding: str) -> Json:
         "positionEncoding": encoding,
         "textDocumentSync": {"openClose": True, "change": 1, "save": {"includeText": False}},
         "hoverProvider": True,
-        "implementationProvider": True,
-        "declarationProvider": True,
+        "renameProvider": {"prepareProvider": True},
         "codeActionProvider": {"codeActionKinds": ["quickfix", FIX_ALL, "source"]},
         "executeCommandProvider": {"commands": [GENERATE]},
         "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},

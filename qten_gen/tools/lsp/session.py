@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import NamedTuple
 
 from ...model.diagnostics import Diagnostic
-from ...project.output_names import is_output, outputs_of, source_of
 from ...project.paths import read_regular
 from ...read.syntax import decode
-from .analysis import Findings, Workspace, encoded, is_source
-from .findings import Lines, actions, message, over_findings
-from .names import Name, name_at, names, over_declaration
+from .analysis import CannotRename, Findings, Workspace, encoded, is_source
+from .findings import Lines, Range, actions, message, over_findings
+from .hover import over_class, over_field
+from .mentions import Mention
 from .protocol import (
     CANCELLED,
     GENERATE,
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
+    REQUEST_FAILED,
     Connection,
     Json,
     Message,
@@ -80,8 +80,8 @@ class Session:
         self._answers: dict[str, Callable[[Params], object]] = {
             "textDocument/hover": self._hover,
             "textDocument/codeAction": self._actions,
-            "textDocument/implementation": partial(self._counterpart, from_output=False),
-            "textDocument/declaration": partial(self._counterpart, from_output=True),
+            "textDocument/prepareRename": self._prepare_rename,
+            "textDocument/rename": self._rename,
             "workspace/executeCommand": self._execute,
             "shutdown": lambda _: None,
         }
@@ -120,6 +120,8 @@ class Session:
             return
         try:
             result = answer(message.params)
+        except CannotRename as error:
+            self._connection.refuse(message, REQUEST_FAILED, str(error))
         except Exception as error:
             self._log(traceback.format_exc())
             self._connection.refuse(message, INTERNAL_ERROR, repr(error))
@@ -184,22 +186,45 @@ class Session:
             self._generates_on_save = options["generateOnSave"]
 
     def _hover(self, params: Params) -> Json | None:
-        """The text about a place: the findings over it, and the declaration around it."""
-        path = path_of(params["textDocument"]["uri"])
-        data = self._workspace.texts.get(path or "")
-        if path is None or data is None:
+        """The text about a place: the findings over it, and the field or the class that it names."""
+        path, place, found = self._mention(params)
+        if path not in self._workspace.texts:
             return None
-        lines = self._lines(data)
-        place = lines.place(params["position"])
-        _, found = self._found.get(path, (b"", ()))
-        file = self._workspace.analysis(self._workspace.project(path)).declarations(path)
-        name = name_at(names(_text(data)), place)
-        shown = [
-            over_findings(found, place[0]),
-            over_declaration(file, name) if file is not None and name is not None else None,
-        ]
+        _, findings = self._found.get(path, (b"", ()))
+        shown = [over_findings(findings, place[0])]
+        if found is not None:
+            shown.append(over_field(found.declaration, found.name) if found.origin else over_class(found.declaration))
         text = "\n\n---\n\n".join(filter(None, shown))
         return {"contents": {"kind": "markdown", "value": text}} if text else None
+
+    def _mention(self, params: Params) -> tuple[str, tuple[int, int], Mention | None]:
+        """The file and the place of a position, and the name that stands there."""
+        path = path_of(params["textDocument"]["uri"]) or ""
+        place = self._lines(self._data(path)).place(params["position"])
+        project = self._workspace.project(path)
+        return path, place, self._workspace.analysis(project).mention_at(path, place) if is_source(path) else None
+
+    def _prepare_rename(self, params: Params) -> Range | None:
+        """Where the name of a field stands at a position; without one, another server may rename what is there."""
+        path, _, found = self._mention(params)
+        return None if found is None or not found.origin else self._range(found, self._lines(self._data(path)))
+
+    def _rename(self, params: Params) -> Json | None:
+        """The edits that give a field another name."""
+        path, _, found = self._mention(params)
+        if found is None or not found.origin:
+            return None
+        changes = []
+        analysis, new = self._workspace.analysis(self._workspace.project(path)), params["newName"]
+        for file, places in analysis.mentions_of(found, new).items():
+            lines = self._lines(self._data(file))
+            document = {"uri": self._uri(file), "version": self._versions.get(file)}
+            edits = [{"range": self._range(place, lines), "newText": new} for place in places]
+            changes.append({"textDocument": document, "edits": edits})
+        return {"documentChanges": changes}
+
+    def _range(self, found: Mention, lines: Lines) -> Range:
+        return lines.between((found.line, found.column), (found.line, found.column + len(found.name)))
 
     def _actions(self, params: Params) -> list[Json]:
         """The quick fixes for a range of a text."""
@@ -209,27 +234,12 @@ class Session:
         if path is None or data is None:
             return []
         seen, found = self._found.get(path, (b"", ()))
-        offered = actions(
-            found if seen == data else (), data, uri, self._versions[path], self._lines(data), params["range"]
-        )
+        found = found if seen == data else ()
+        offered = actions(found, uri, self._versions[path], self._lines(data), params["range"])
         only = params["context"].get("only")  # a kind includes those below it
         return [
             item for item in offered if only is None or any(f"{item['kind']}.".startswith(f"{kind}.") for kind in only)
         ]
-
-    def _counterpart(self, params: Params, *, from_output: bool) -> Json | None:
-        """The place of the name at a position in the generated module of a source, or in the source of a generated module."""
-        path = path_of(params["textDocument"]["uri"])
-        if path is None or is_output(path) != from_output:
-            return None
-        data, other = self._data(path), source_of(path) if from_output else outputs_of(path)[0]
-        name = name_at(names(_text(data)), self._lines(data).place(params["position"]))
-        if name is None:
-            return None
-        data = self._data(other)
-        there = names(_text(data))
-        place = there.get(name) or there.get(Name(name.cls))
-        return None if place is None else {"uri": self._uri(other), "range": self._lines(data).between(place, place)}
 
     def _execute(self, params: Params) -> None:
         """Write the generated files of the projects of some files, or of all projects, and say what came of it."""

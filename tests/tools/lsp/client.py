@@ -108,7 +108,8 @@ class Client(Connection):
             file = self.file(change["textDocument"]["uri"])
             assert change["textDocument"]["version"] == self.versions[file]
             text = self.texts[file]
-            for edit in change["edits"]:
+            places = [(edit["range"]["start"]["line"], edit["range"]["start"]["character"]) for edit in change["edits"]]
+            for _, edit in sorted(zip(places, change["edits"], strict=True), key=lambda item: item[0], reverse=True):
                 start, end = (_offset(text, edit["range"][name]) for name in ("start", "end"))
                 text = text[:start] + edit["newText"] + text[end:]
             self.show(file, text)

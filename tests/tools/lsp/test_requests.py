@@ -131,27 +131,6 @@ def test_the_generated_files_are_written_on_demand(shop: Client) -> None:
     assert (shop.root / "shop/model_qten.py").exists(), "without an argument, all projects are meant"
 
 
-def test_a_declared_name_and_its_generated_code_lead_to_each_other(shop: Client) -> None:
-    shop.write("shop/model.py", NET)
-    shop.show("shop/model.py")
-    assert shop.at("implementation", "shop/model.py", "class Batch") is None, "nothing is generated yet"
-    shop.request("workspace/executeCommand", {"command": "qten-gen.generate"})
-    for text, generated in {
-        "class Batch": "_Batch_(_rt.Stored):",
-        "    tokens": "tokens = _rt.tensor_property(",
-        "    qkv": "qkv = _rt.parameter(",
-        "    dim": "_Net_(_rt.ModuleBase):",
-    }.items():
-        file, line = shop.line(shop.at("implementation", "shop/model.py", text))
-        assert file == "shop/model_qten.py" and line.startswith(generated), "of what has no name there, the class"
-    assert shop.at("implementation", "shop/model.py", "nn.LayerNorm") is None
-    back = shop.at("declaration", "shop/model_qten.py", "    tokens = ")
-    assert back is None, "the space behind the name is of no name"
-    back = shop.at("declaration", "shop/model_qten.py", "    tokens")
-    assert shop.line(back) == ("shop/model.py", "tokens: Tensor")
-    assert shop.line(shop.at("declaration", "shop/model_qten.py", "class _Net")) == ("shop/model.py", "Net(Module):")
-
-
 def test_saving_generates_where_that_is_asked_for(server: Callable[..., Client], tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.qten-gen]\n")
     client = server(tmp_path, generateOnSave=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.generated_sources import FOLDER, generated_sources
 from tests.typing.checked_folders import CHECKERS, PATHS, Reports, versions
-from tests.typing.generated_projects import PROJECTS, generate_projects
+from tests.typing.generated_projects import generate_projects
 
 from .programs import PRELUDES, Line, program
 from .reasons import reason
@@ -59,20 +59,20 @@ def _right(column: str, lines: list[Line], reports: dict[str, Reports]) -> dict[
 
 def _planted() -> dict[str, object]:
     """The mistakes in whole programs: how many of them each checker finds, and what else it reports."""
-    marks = {
-        (f"{path.parent.name}/mistakes.py", number): line.endswith("# E none")
-        for path in PROJECTS.glob("*/mistakes.py")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if line.endswith(("# E", "# E none"))
-    }
     with tempfile.TemporaryDirectory() as folder:
         generate_projects(Path(folder))
+        marks = {
+            (f"{path.parent.name}/{path.name}", number)
+            for path in Path(folder).glob("*/*.py")
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+            if line.endswith(("# E", "# E none"))
+        }
         reports = {name: check(Path(folder), PATHS) for name, check in CHECKERS.items()}
     return {
         "programs": len({file for file, _ in marks}),
         "mistakes": len(marks),
-        "found": {name: len(marks.keys() & report.keys()) for name, report in reports.items()},
-        "reported beside": {name: len(report.keys() - marks.keys()) for name, report in reports.items()},
+        "found": {name: len(marks & report.keys()) for name, report in reports.items()},
+        "reported beside": {name: len(report.keys() - marks) for name, report in reports.items()},
     }
 
 

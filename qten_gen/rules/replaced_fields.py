@@ -1,0 +1,73 @@
+"""The rule about calls of `replace`."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Iterator, Sequence
+
+from ..common.suggestions import did_you_mean, only_near
+from ..model import Declaration, FileDecl, TensorClassDecl
+from ..model.diagnostics import Fix
+from ..model.field_kinds import members_of
+from .defaults import can_hold
+from .field_names import ALWAYS
+from .rule_input import Problem, Project
+
+
+def invalid_replacement(file: FileDecl, project: Project) -> Iterator[Problem]:
+    """A call of `replace` names a field that the class does not have, or gives a field a value of another type.
+
+    `batch.replace(maks=None)` raises TypeError when it runs. Below Python 3.13 no type checker but pyrefly compares the keywords
+    with the fields, because `replace` takes any; from 3.13 on, checkers see `copy.replace(batch, maks=None)`.
+
+    The rule knows an object by its annotation, by the call of its class, or as `self`, and what is in its fields by their
+    declarations. Of values it looks at literals. It does not report an object behind `isinstance`, nor a class with a `replace`
+    of its own.
+
+    Example:
+
+     from qten_gen import TensorClass
+     from torch import Tensor
+
+
+     class Batch(TensorClass):
+         tokens: Tensor
+         mask: Tensor | None = None
+
+
+     def unmasked(batch: Batch) -> Batch:
+    -    return batch.replace(maks=None)
+    -                         ^^^^
+    +    return batch.replace(mask=None)
+    """
+    for call in file.source.replacements:
+        declaration = declared_at(call.owner, project)
+        if not isinstance(declaration, TensorClassDecl):
+            continue
+        lineage = (declaration, *project.ancestors(declaration))
+        others = [base for each in lineage for base in each.bases if not base.declared]
+        methods = {method.name for each in lineage for method in each.methods}
+        if "replace" in methods or not all(base.name.startswith("qten_gen.") for base in others):
+            continue
+        fields = {field.name: field for field in declaration.fields}
+        for name, value in call.given:
+            place = value.place.beside("arg")
+            if name not in fields:
+                if name not in ALWAYS:
+                    meant = only_near(name, fields)
+                    help = did_you_mean(name, fields, f"its fields are {', '.join(fields)}")
+                    fix = None if meant is None else Fix(meant, place)
+                    yield Problem(f"{declaration.name} has no field {name}", place, help, fix=fix)
+            elif value.literal is not None and not can_hold(fields[name], literal_eval(value.literal), declaration):
+                message = f"{name} of {declaration.name} is {fields[name].type.text}, got {value.text}"
+                yield Problem(message, value.place, "write a value of the annotated type, or change the annotation")
+
+
+def declared_at(owner: Sequence[str], project: Project) -> Declaration | None:
+    """The declaration of an object that fields lead to from an object of a class, which stands first; None if it is not known."""
+    found = project.declarations.get(owner[0])
+    for name in owner[1:]:
+        field = next((each for each in (found.fields if found is not None else ()) if each.name == name), None)
+        present = [member.name for member in members_of(field.type) if member.name != "None"] if field else []
+        found = project.declarations.get(present[0]) if len(present) == 1 else None
+    return found
