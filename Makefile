@@ -41,6 +41,8 @@ VSCODE := editors/vscode
 # their models in 20 seconds; LIBRARIES='timm torchvision segmentation_models_pytorch open_clip_torch' takes three minutes more, and needs a
 # torchvision that was built for this torch.
 LIBRARIES ?= diffusers e3nn monai torch_geometric x_transformers
+# torchtitan, and the part of its dependencies that making, sharding and loading a model needs.
+TORCHTITAN ?= torchtitan==0.3.0 spmd_types==0.2.3 tyro typeguard docstring-parser
 
 # All tests but the long ones, or the folders named. What the generator says of a source depends on its interpreter most.
 TESTS ?=
@@ -102,6 +104,7 @@ test-long: $(INSTALLED)
 architectures: $(INSTALLED)
 	$(BIN)/python -c 'import accelerate, lightning, peft, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/python -m pip install --quiet $(TORCH) $(LIBRARIES)
+	$(BIN)/python -m pip install --quiet --no-deps $(TORCHTITAN)
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_steps.py
 

@@ -8,10 +8,14 @@ import io
 import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
+from torch._C._distributed_c10d import HashStore
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
 from torch.optim.swa_utils import AveragedModel
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -176,6 +180,49 @@ def adapted_by_peft(folder: Path) -> nn.Module:
     return made
 
 
+def trained_by_torchtitan(folder: Path) -> nn.Module:
+    """torchtitan: its model around a declared part, made on meta, sharded, emptied, initialised, loaded by its manager."""
+    base = importlib.import_module("torchtitan.protocols.model").BaseModel
+    manager = importlib.import_module("torchtitan.components.checkpointer.dcp").CheckpointManager
+
+    class Titan(base):  # type: ignore[misc, valid-type] # known at run time only
+        def __init__(self, config: object) -> None:
+            super().__init__()
+            self.core = Llm()
+
+        def forward(self, tokens: Tensor) -> Tensor:
+            out: Tensor = self.core(tokens)
+            return out
+
+    class Stateless:
+        def state_dict(self) -> dict[str, object]:
+            return {}
+
+    def managed(model: nn.Module, name: str, **options: object) -> Any:
+        """A manager as torchtitan's trainer makes it."""
+        config = manager.Config(enable=True, folder=str(folder / name), **options)
+        others = {"dataloader": None, "optimizers": Stateless(), "lr_schedulers": Stateless(), "sd_adapter": None}
+        return manager(config, model_parts=[model], states={}, **others)
+
+    dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
+    try:
+        saved: Any = Titan(None)
+        saved.core.load_state_dict(checkpoint())
+        managed(saved, "saved").save(1, last_step=True)
+        with torch.device("meta"):
+            model: Any = Titan(None)
+        fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+        spoiled_memory()
+        model.to_empty(device="cpu")
+        with torch.no_grad():
+            model.init_weights(buffer_device=None)
+        assert managed(model, "run", initial_load_path=str(folder / "saved" / "step-1")).load()
+        model(torch.zeros(1, 4, dtype=torch.int64)).sum().backward()
+    finally:
+        dist.destroy_process_group()
+    return cast(nn.Module, model.core)
+
+
 CYCLES: dict[str, Cycle] = {
     "eager": constructed,
     "meta, to_empty, load": meta_to_empty,
@@ -187,6 +234,7 @@ CYCLES: dict[str, Cycle] = {
     "Lightning": trained_by_lightning,
     "peft": adapted_by_peft,
     "transformers": from_pretrained,
+    "torchtitan": trained_by_torchtitan,
 }
-NEEDS = {"accelerate": "accelerate", "Lightning": "lightning", "peft": "peft", "transformers": "transformers"}
+NEEDS = {name: name.lower() for name in ("accelerate", "Lightning", "peft", "transformers", "torchtitan")}
 """The libraries that some need."""

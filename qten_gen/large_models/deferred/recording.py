@@ -181,6 +181,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         if func in _CHECKS:
             return self._now(func, args, kwargs)
         draws = torch.Tag.nondeterministic_seeded in func.tags
+        if any(map(_is_expanded, changed)):
+            # Raises what eager raises, which rules for fake tensors do not. All draws do, and must not be made here.
+            self._now(*((_aten.neg_.default, changed, {}) if draws else (func, args, kwargs)))
         try:
             found = self._fake_result(func, args, kwargs)
         except RuntimeError as error:
@@ -314,6 +317,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         if not tensor.untyped_storage().resizable() and tensor.device.type == "cpu":
             return Outside(tensor.detach().clone(), None)
         return Outside(tensor, None if tensor.is_inference() else tensor._version)
+
+
+def _is_expanded(tensor: Tensor) -> bool:
+    """True if elements of a tensor share memory: eager refuses most operations that write to it."""
+    return any(stride == 0 and size > 1 for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
 
 
 def _looks(tensor: Tensor) -> tuple[object, ...]:

@@ -215,7 +215,7 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
     twin._parameters = {name: _on_meta(each) for name, each in module._parameters.items()}
     unsaved = module._non_persistent_buffers_set
     twin._buffers = {
-        name: each.clone() if name in unsaved and _is_written(module, each) else _on_meta(each)
+        name: each.clone() if name in unsaved and _is_written(each, module) else _on_meta(each)
         for name, each in module._buffers.items()
     }
     twin._modules = _Children(module._modules)
@@ -226,7 +226,7 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
     return twin
 
 
-def _is_written(module: nn.Module, buffer: Tensor | None) -> TypeGuard[Tensor]:
+def _is_written(buffer: Tensor | None, module: nn.Module) -> TypeGuard[Tensor]:
     """True if an unsaved buffer has values; in a plain module, `to_empty` leaves no mark where it has none."""
     if buffer is None or not isinstance(module, ModuleBase):
         return buffer is not None and version_of(buffer) > 0

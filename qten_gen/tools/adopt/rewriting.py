@@ -88,18 +88,22 @@ class _Folded:
         return re.sub(rf"{_MARK}(\d+)_", lambda found: self._bodies[int(found[1])], text) if self._bodies else text
 
 
-class _ChangeClasses(cst.CSTTransformer):
-    """Changes the classes of a file, by name. What is in functions and in other classes is left alone."""
-
-    def __init__(self, changes: Mapping[str, Sequence[Change]]) -> None:
-        super().__init__()
-        self.changes = changes
+class _OwnStatements(cst.CSTTransformer):
+    """Leaves alone what is in functions and in other classes."""
 
     def visit_ClassDef(self, node: cst.ClassDef) -> bool:
         return False
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
         return False
+
+
+class _ChangeClasses(_OwnStatements):
+    """Changes the classes of a file, by name."""
+
+    def __init__(self, changes: Mapping[str, Sequence[Change]]) -> None:
+        super().__init__()
+        self.changes = changes
 
     def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> cst.ClassDef:
         for change in self.changes.get(original_node.name.value, ()):
@@ -160,18 +164,12 @@ def allowing_none(cls: cst.ClassDef, field: str) -> cst.ClassDef:
     return cls.with_changes(body=cls.body.visit(_AllowNone(field)))
 
 
-class _AllowNone(cst.CSTTransformer):
+class _AllowNone(_OwnStatements):
     """Adds `| None` to the annotation of a field, inside of quotes if it is in some."""
 
     def __init__(self, field: str) -> None:
         super().__init__()
         self.field = field
-
-    def visit_ClassDef(self, node: cst.ClassDef) -> bool:
-        return False
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        return False
 
     def leave_AnnAssign(self, original_node: cst.AnnAssign, updated_node: cst.AnnAssign) -> cst.AnnAssign:
         names = [each.value for each in (updated_node.target, updated_node.value) if isinstance(each, cst.Name)]

@@ -236,3 +236,9 @@ def test_what_a_module_is_told_after_the_context_is_kept_where_it_computes_nothi
 
     module, eager = told(lambda: deferred_init(nn.Linear, 2, 3)), told(lambda: nn.Linear(2, 3))
     assert_equal(eager, module)
+
+
+@pytest.mark.parametrize("write", [lambda tensor: tensor.add_(1), nn.init.normal_])
+def test_a_write_into_expanded_memory_is_the_error_that_eager_raises(write: Callable[[Tensor], Tensor]) -> None:
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        deferred_init(lambda: nn.ParameterList([write(torch.zeros(1).expand(4))]))

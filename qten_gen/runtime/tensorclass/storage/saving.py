@@ -264,7 +264,7 @@ class _Save:
             is_kept = not self.options.like or id(item.entry) in self.structure
             files.write_new(path, item.tensor.detach() if is_kept else item.entry.size)
 
-        with ThreadPoolExecutor(self.options.threads) if self.options.threads else nullcontext() as pool:
+        with ThreadPoolExecutor(self.options.threads) if self.options.threads > 0 else nullcontext() as pool:
             list(map(write, fresh) if pool is None else pool.map(write, fresh))
 
     def _put(self, folder: str, text: bytes) -> None:
