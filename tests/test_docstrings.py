@@ -77,7 +77,15 @@ CLASSES = (
     "VirtualTensor",
 )
 # Constants and aliases have no docstring of their own.
-WITHOUT_DOCSTRING = {"TENSOR_BUFFER_PREFIX", "TENSOR_PARAM_PREFIX", "ModuleType", "Unbatched"}
+# The example of AsTensor shows `number`, too.
+WITHOUT_DOCSTRING = {
+    "SizedTensorClass",
+    "TENSOR_BUFFER_PREFIX",
+    "TENSOR_PARAM_PREFIX",
+    "ModuleType",
+    "Unbatched",
+    "number",
+}
 NEEDS_A_GPU = {"cuda", "gpu", "pin_memory", "record_stream"}
 NEEDS_TWO_PROCESSES = {"send", "recv"}
 # Methods of the table of operations have their examples on docs/operations.md.

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from ..model import FileDecl, MethodSource, ModuleDecl, RegistrationDecl, SourceFile
 from ..model.diagnostics import Fix
 from ..model.dimensions import annotation_text
+from ..model.field_kinds import members_of
+from ..model.foreign_classes import PROTOCOLS
 from .rule_input import Problem, Project
 
 _OVERLOADS = ("typing.overload", "typing_extensions.overload")
@@ -56,8 +58,8 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
         owner, forward = _forward(handler.owner, project)
         if not forward or owner is None:
             continue
-        firsts = [next(iter(_positional(method.signature.parameters)[1]), None) for method in forward]
-        types = [first.annotation if first is not None else None for first in firsts]
+        firsts = [_first(method.signature.parameters) for method in forward]
+        types = [first.annotation for first in firsts if first is not None]
         if None in types:  # the text does not tell what it takes
             continue
         taken = [[*_of_annotation(type, owner.module, file)] for type in types if type is not None]
@@ -110,6 +112,9 @@ def _of_annotation(node: ast.expr, module: str, file: FileDecl) -> Iterator[str]
                     yield from _of_annotation(item, module, file)
             else:
                 yield name
+        case ast.Name(id=name) if module == file.source.module and name in file.source.type_variables:
+            bound = file.source.type_variables[name].bound
+            yield from [_ANY] if bound is None else [member.name for member in members_of(bound)]
         case ast.Name() | ast.Attribute():
             yield _meaning(ast.unparse(node), module, file)
         case _:
@@ -127,11 +132,14 @@ def _covers(taken: Sequence[str], type: str, project: Project) -> bool:
         is_known = name in ("None", "torch.Tensor") or hasattr(builtins, name.removeprefix("builtins."))
         if not is_known and name not in project.declarations and name not in project.classes:
             return True
-    plain = getattr(builtins, type.removeprefix("builtins."), object)
-    builtin = {
-        f"builtins.{base.__name__}" for base in (plain.__mro__ if isinstance(plain, builtins.type) else (object,))
-    }
-    return not builtin.union(project.lineage(type)).isdisjoint(taken)
+    if any(not PROTOCOLS.isdisjoint(project.lineage(name)) for name in taken):  # which a class need not derive from
+        return True
+    lineage = {*project.lineage(type)}
+    plain = tuple if "typing.NamedTuple" in lineage else getattr(builtins, type.removeprefix("builtins."), object)
+    lineage |= {f"builtins.{base.__name__}" for base in getattr(plain, "__mro__", (object,))}
+    if lineage & {"builtins.int", "builtins.float"}:  # checkers take an int for a float, and both for a complex number
+        lineage |= {"builtins.float", "builtins.complex"}
+    return not lineage.isdisjoint(taken)
 
 
 def _overload(handler: RegistrationDecl, forward: MethodSource) -> str:
@@ -140,11 +148,16 @@ def _overload(handler: RegistrationDecl, forward: MethodSource) -> str:
     del (given.posonlyargs or given.args)[:1]
     for first in [*given.posonlyargs, *given.args][:1]:
         first.annotation = first.annotation or ast.Name(handler.type.text)
-        for implemented in _positional(forward.signature.parameters)[1][:1]:
+        if (implemented := _first(forward.signature.parameters)) is not None:
             first.arg = implemented.arg
     parameters = ast.unparse(given)
-    result = f" -> {handler.signature.result}" if handler.signature.result else ""
-    return f"def forward(self{', ' if parameters else ''}{parameters}){result}: ..."
+    return f"def forward(self{', ' if parameters else ''}{parameters}) -> {handler.signature.result or 'Any'}: ..."
+
+
+def _first(parameters: str) -> ast.arg | None:
+    """The parameter that takes the first positional argument."""
+    given, positional = _positional(parameters)
+    return next(iter(positional), given.vararg)
 
 
 def _positional(parameters: str) -> tuple[ast.arguments, list[ast.arg]]:

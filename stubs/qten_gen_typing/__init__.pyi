@@ -6,6 +6,7 @@ from .attributes import NoOtherAttribute as NoOtherAttribute
 from .calls import DeclaredCall as DeclaredCall
 from .containers import DictOf as DictOf
 from .containers import ListOf as ListOf
+from .containers import Member as Member
 from .containers import SequenceOf as SequenceOf
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
@@ -15,6 +16,7 @@ from .slots import DeviceField as DeviceField
 from .slots import LockField as LockField
 from .slots import NamesField as NamesField
 from .specifiers import BufferOptions as BufferOptions
+from .specifiers import ChildOptions as ChildOptions
 from .specifiers import ParameterOptions as ParameterOptions
 from .specifiers import ParametersOptions as ParametersOptions
 
@@ -23,11 +25,13 @@ __all__ = [
     "AssignsNoOther",
     "BatchSizeField",
     "BufferOptions",
+    "ChildOptions",
     "DeclaredCall",
     "DeviceField",
     "DictOf",
     "ListOf",
     "LockField",
+    "Member",
     "NamesField",
     "NoOtherAttribute",
     "Operations",

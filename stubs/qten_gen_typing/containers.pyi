@@ -1,14 +1,19 @@
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
-from typing import ClassVar, Generic, Self, overload
+from typing import ClassVar, Generic, Self, TypeAlias, overload
 
 from torch import Tensor, nn
 from typing_extensions import TypeVar
+
+from qten_gen.runtime.declaring.children import ModuleList
 
 from .attributes import NoOtherAttribute
 
 M = TypeVar("M", bound=nn.Module)
 S = TypeVar("S", bound=nn.Module, default=nn.Module)
+
+Member: TypeAlias = M | type[M] | ModuleList[M] | None
+"""A member of `sequential(...)`; None for one that may be missing."""
 
 class ListOf(nn.ModuleList, Generic[M]):
     """`nn.ModuleList` of children of one class."""

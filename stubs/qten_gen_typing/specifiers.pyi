@@ -27,3 +27,9 @@ class BufferOptions(_TensorOptions, total=False):
 
     value: Computed | None
     persistent: bool
+
+class ChildOptions(TypedDict, total=False):
+    """The keywords of every child."""
+
+    group: str | None
+    keep_dtype: bool

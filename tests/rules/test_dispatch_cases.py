@@ -72,6 +72,8 @@ def uncovered(forward: str, registered: str = "Batch", handler: str = "net: Net,
         "from typing import *\nfrom collections.abc import Sequence\nfrom torch import Tensor\nfrom jaxtyping import Float\n"
         "from qten_gen import Module, TensorClass\n"
         "class Batch(TensorClass):\n    x: Tensor\nclass Sub(Batch): ...\n"
+        "class Pair(NamedTuple):\n    x: Tensor\nclass HasX(Protocol):\n    x: Tensor\n"
+        "T = TypeVar('T')\nS = TypeVar('S', bound=Sub)\n"
         f"class Net(Module):\n{forward}\nclass Heir(Net): ...\n"
         f"@{'Heir' if 'Heir' in handler else 'Net'}.register({registered})\ndef _({handler}) -> int: ...\n"
     )
@@ -90,7 +92,11 @@ def uncovered(forward: str, registered: str = "Batch", handler: str = "net: Net,
         ("    def forward(self, x: Sequence[int]) -> int: ...", "list"),
         ("    def forward(self, x: Any) -> int: ...", "Batch"),
         ("    def forward(self, x): ...", "Batch"),
-        ("    def forward(self, *x: Tensor): ...", "Batch"),
+        ("    def forward(self, x: float) -> int: ...", "int"),
+        ("    def forward(self, x: tuple[Tensor, Tensor]) -> int: ...", "Pair"),
+        ("    def forward(self, x: HasX) -> int: ...", "Batch"),
+        ("    def forward(self, x: T) -> T: ...", "Batch"),
+        ("    def forward(self, *x: Any): ...", "Batch"),
         ("    n: int", "Batch"),
         ("    @overload\n    def forward(self, x: Tensor) -> int: ...\n    @overload\n"
          "    def forward(self, x: Batch) -> int: ...\n    def forward(self, x: Any) -> Any: ...", "Batch"),
@@ -107,6 +113,8 @@ def test_a_handler_is_covered_by_what_forward_takes(forward: str, registered: st
         ('    def forward(self, x: Float[Tensor, "n"]) -> int: ...', "Batch"),
         ("    def forward(self, x: Sub) -> int: ...", "Batch"),
         ("    def forward(self, x: Union[Tensor, int]) -> int: ...", "str"),
+        ("    def forward(self, *x: Tensor) -> int: ...", "Batch"),
+        ("    def forward(self, x: S) -> S: ...", "Batch"),
     ],
 )
 def test_a_handler_that_forward_does_not_take_is_reported(forward: str, registered: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar, Unpack, cast, overload
 
 from torch import nn
 
@@ -14,7 +14,7 @@ from .fields import Dimension, Names, keywords_in, specifier
 M = TypeVar("M", bound=nn.Module)
 
 if TYPE_CHECKING:
-    from qten_gen_typing import DictOf, ListOf, SequenceOf
+    from qten_gen_typing import ChildOptions, DictOf, ListOf, Member, SequenceOf
     from typing_extensions import TypeVar as TypeVarWithDefault
 
     S = TypeVarWithDefault("S", bound=nn.Module, default=nn.Module)
@@ -206,23 +206,15 @@ class Choice(NamedTuple):
 
 @overload
 def sequential(
-    *members: M | type[M] | ModuleList[M] | None,
-    repeat: Dimension,
-    group: str | None = None,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
+    *members: Member[M], repeat: Dimension, init: Literal[False] = False, **options: Unpack[ChildOptions]
 ) -> ModuleList[Sequential[M]]: ...
 @overload
 def sequential(
-    *members: M | type[M] | ModuleList[M] | None,
-    keys: Names,
-    group: str | None = None,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
+    *members: Member[M], keys: Names, init: Literal[False] = False, **options: Unpack[ChildOptions]
 ) -> ModuleDict[Sequential[M]]: ...
 @overload
 def sequential(
-    *members: M | type[M] | ModuleList[M] | None,
+    *members: Member[M],
     when: str,
     group: str | None = None,
     keep_dtype: bool = False,
@@ -231,7 +223,7 @@ def sequential(
 ) -> Sequential[M] | None: ...
 @overload
 def sequential(
-    *members: M | type[M] | ModuleList[M] | None,
+    *members: Member[M],
     group: str | None = None,
     keep_dtype: bool = False,
     init: Literal[False] = False,
