@@ -1,4 +1,4 @@
-"""The packages of `tests/sources` with their generated files. Their texts, without digests, are in `tests/golden`.
+"""The packages in `tests/golden` with their generated files, to be imported and checked.
 
     python -m tests.generated_sources
 
@@ -15,7 +15,7 @@ from filelock import FileLock
 from qten_gen.cli.command import main
 
 REPOSITORY = Path(__file__).parents[1]
-SOURCES = REPOSITORY / "tests" / "sources"
+GOLDEN = REPOSITORY / "tests" / "golden"
 FOLDER = REPOSITORY / "build" / "sources"
 """Always the same, so that the caches of type checkers serve the next run."""
 
@@ -24,10 +24,11 @@ def generated_sources() -> Path:
     """The folder, with each package as it is now. Files that are as before keep their times."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with FileLock(FOLDER.with_suffix(".lock")):
-        wanted = {path.relative_to(SOURCES): path.read_bytes() for path in SOURCES.glob("*/*.py")}
+        packages = [path.parent for path in GOLDEN.glob("*/__init__.py")]
+        wanted = {path.relative_to(GOLDEN): path.read_bytes() for folder in packages for path in folder.glob("*.py")}
         wanted[Path("pyproject.toml")] = b'[tool.qten-gen]\nsrc = ["."]\n'
         for package in FOLDER.iterdir():
-            if package.is_dir() and not (SOURCES / package.name).is_dir() and not package.name.startswith("."):
+            if package.is_dir() and GOLDEN / package.name not in packages and not package.name.startswith("."):
                 shutil.rmtree(package)
         for path in FOLDER.glob("*/*.py"):  # the run removes what was generated from it
             if path.relative_to(FOLDER) not in wanted and not path.stem.endswith("_qten"):

@@ -16,7 +16,7 @@ import pytest
 from tests.generated_sources import generated_sources
 
 REPOSITORY = Path(__file__).parents[1]
-SHOP = REPOSITORY / "tests" / "sources" / "shop"
+SHOP = REPOSITORY / "tests" / "golden" / "shop"
 
 # One worker builds the wheel, once; it is the one that fills the cache of mypy.
 pytestmark = pytest.mark.xdist_group("mypy")

@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_366,
     "runtime/module": 3_609,
     "runtime/qten_style|runtime": 1_990,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_107,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_150,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_153,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_790,

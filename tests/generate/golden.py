@@ -1,8 +1,8 @@
-"""The generated files of `tests/sources`, kept in `tests/golden` so that a change to them shows in a review.
+"""What the generator makes of each folder in `tests/golden`, whose README says how to add one.
 
     python -m tests.generate.golden
 
-writes them anew. Digests are left out: they change with the format number alone.
+writes it into the folders. Digests are left out: they change with the format number alone.
 """
 
 from __future__ import annotations
@@ -10,21 +10,25 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.generated_sources import REPOSITORY, generated_sources
+from qten_gen.generate.plan import plan
+from qten_gen.report.concise import full
+from tests.generated_sources import GOLDEN
 
-GOLDEN = REPOSITORY / "tests" / "golden"
-
-
-def golden_files() -> dict[str, str]:
-    """The texts by the path of the golden file, such as `shop/model_qten.py.txt`."""
-    folder = generated_sources()
-    paths = (path for pattern in ("*_qten.py", "*_qten.pyi") for path in folder.glob(f"*/{pattern}"))
-    return {f"{path.relative_to(folder).as_posix()}.txt": without_digests(path) for path in paths}
+FOLDERS = sorted({path.parent for path in GOLDEN.glob("*/*.py")})
 
 
-def without_digests(path: Path) -> str:
+def expected(folder: Path) -> dict[str, str]:
+    """The generated files by name, such as `model_qten.py.txt`, and in `printed.txt` what a run prints."""
+    made = plan({f"{folder.name}/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.py"))}, {})
+    files = {f"{Path(path).name}.txt": without_digests(text) for path, text in made.outputs.items() if text}
+    if made.diagnostics:
+        files["printed.txt"] = full(made.diagnostics)
+    assert not made.crashes, made.crashes
+    return files
+
+
+def without_digests(text: str) -> str:
     """The text of a generated file without its format number, the digest of its body, and fingerprints."""
-    text = path.read_text()
     text = re.sub(
         r"^# qten-gen: format=\d+ body=\w+$", "# qten-gen: format=* body=*", text, count=1, flags=re.MULTILINE
     )
@@ -32,14 +36,12 @@ def without_digests(path: Path) -> str:
 
 
 def main() -> None:
-    """Replace the golden files by what is generated now."""
-    wanted = golden_files()
+    """Write what is expected from now on."""
     for path in GOLDEN.glob("*/*.txt"):
-        if path.relative_to(GOLDEN).as_posix() not in wanted:
-            path.unlink()
-    for name, text in wanted.items():
-        (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
-        (GOLDEN / name).write_text(text)
+        path.unlink()
+    for folder in FOLDERS:
+        for name, text in expected(folder).items():
+            (folder / name).write_text(text)
 
 
 if __name__ == "__main__":

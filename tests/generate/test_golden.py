@@ -1,14 +1,15 @@
-"""Generated files of every kind of declaration, as a reviewer reads them."""
+"""Projects of a file or two, with what is generated for them and what is printed, as a reviewer reads it."""
 
 from __future__ import annotations
 
-from .golden import GOLDEN, golden_files
+from pathlib import Path
+
+import pytest
+
+from .golden import FOLDERS, expected
 
 
-def test_the_generated_files_of_the_sources_are_the_golden_ones() -> None:
-    """`make generate` writes them anew after a change that is meant."""
-    generated = golden_files()
-    golden = {path.relative_to(GOLDEN).as_posix(): path.read_text() for path in GOLDEN.glob("*/*.txt")}
-    assert generated.keys() == golden.keys()
-    for name, text in generated.items():
-        assert text == golden[name], name
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_a_run_writes_and_prints_what_is_expected(folder: Path) -> None:
+    """After a change that is meant, `python -m tests.generate.golden` writes what is expected anew."""
+    assert expected(folder) == {path.name: path.read_text() for path in folder.glob("*.txt")}

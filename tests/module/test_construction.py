@@ -18,7 +18,7 @@ from qten_gen.emit.module import init_doc
 from qten_gen.model import ModuleDecl
 from tests.emit.declared import linked
 from tests.generated_sources import generated_sources
-from tests.sources.kinds.modules import Nested, Sizes
+from tests.golden.kinds.modules import Nested, Sizes
 
 from .declared import Block
 

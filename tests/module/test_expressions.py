@@ -26,9 +26,9 @@ from qten_gen import (
     submodule,
 )
 from qten_gen.generate.plan import plan
-from tests.sources.kinds.configured import Composed, Config
-from tests.sources.llama import model, plain
-from tests.sources.llama.model import DecoderConfig
+from tests.golden.kinds.configured import Composed, Config
+from tests.golden.llama import model, plain
+from tests.golden.llama.model import DecoderConfig
 
 configurations = st.builds(
     DecoderConfig,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import prod
 from multiprocessing.reduction import ForkingPickler
+from operator import sub
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast, overload
 
 import torch
@@ -17,8 +18,8 @@ from .core.construction import DeviceLike
 from .core.dimension_names import NamesLike
 from .core.error_text import describe, suggestion
 from .fields.per_item import items_become
-from .fields.ragged import RaggedStorage
 from .fields.ragged_rows import count, from_items, tensor_of
+from .fields.ragged_storage import RaggedStorage
 from .metaclass import TensorClassMeta
 from .methods.keys import keys_of_tensors
 from .storage import pickling
@@ -196,7 +197,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         starts = self.starts()
         if starts is None:
             return int(self._lengths.max().item())
-        return max([end - start for start, end in pairwise(starts)], default=0)
+        return max(map(sub, starts[1:], starts), default=0)
 
     def mask(self, length: int | None = None) -> Tensor:
         """The mask of `padded`: true for rows, of shape `[*batch, length]`.
@@ -289,9 +290,8 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             got = f"{count(rows)}" if isinstance(rows, (Tensor, TensorClass)) else type(rows).__name__
             raise ValueError(f"Ragged.map_rows: expected {count(self._rows)} rows, got {got}")
         out: Ragged[S] = object.__new__(class_for(type(rows)))
-        out._fill(rows, self._lengths, self._batch_size, self._device, self._names)
-        out._starts = None if is_compiling() else self._starts
-        return out
+        starts = None if is_compiling() else self._starts
+        return out._fill(rows, self._lengths, starts, self._batch_size, self._device, self._names)
 
     def keep_rows(self, mask: Tensor) -> Ragged[R]:
         """The Ragged of the rows for which a mask is true, in their items.
@@ -309,7 +309,8 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         lengths = self._lengths.new_zeros(self._lengths.numel()).index_add(0, self.item_index, mask.long())
         out: Any = object.__new__(type(self))
         return cast(
-            "Ragged[R]", out._fill(self._rows[mask], lengths.view(self._batch_size), self._batch_size, self._device)
+            "Ragged[R]",
+            out._fill(self._rows[mask], lengths.view(self._batch_size), None, self._batch_size, self._device),
         )
 
     def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:

@@ -17,7 +17,7 @@ import torch
 
 from qten_gen import PerItem, Ragged, TensorClass
 from qten_gen.model.fields import FieldDecl, FieldKind
-from tests.sources.kinds import tensorclasses
+from tests.golden.kinds import tensorclasses
 
 from .declared import shown
 from .forms import ALL_FORMS, Declared, Form, Part

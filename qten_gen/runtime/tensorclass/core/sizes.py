@@ -219,6 +219,11 @@ def view_tensor(tensor: Tensor, argument: BatchShape) -> Tensor:
     return tensor.view((*size, *tensor.shape[batch_ndim:]))
 
 
+def select_rows(tensor: Tensor, rows: Tensor) -> Tensor:
+    """`tensor[rows]` for positions that exist. `index_select` copies whole rows; it wants both on one device."""
+    return torch.index_select(tensor, 0, rows) if tensor.get_device() == rows.get_device() else tensor[rows]
+
+
 IndexItem = int | slice | EllipsisType | Tensor | Sequence[int] | Sequence[bool] | range | None
 """One part of an index."""
 

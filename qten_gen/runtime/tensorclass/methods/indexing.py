@@ -19,7 +19,16 @@ from torch.compiler import is_compiling
 from ..core.contents import batched_leaves
 from ..core.dimension_names import Names
 from ..core.error_text import NO_BATCH_SIZE, abridged, describe
-from ..core.sizes import Index, IndexItem, PlainIndex, PlainIndexItem, mask_indices, slice_length, with_length
+from ..core.sizes import (
+    Index,
+    IndexItem,
+    PlainIndex,
+    PlainIndexItem,
+    mask_indices,
+    select_rows,
+    slice_length,
+    with_length,
+)
 from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)
@@ -47,7 +56,7 @@ def getitem(self: T, index: Index) -> T:
     if found is None:
         rows = _rows_of(self, index)
         if rows is not None:
-            selected = self._rearrange(_select_rows, rows, with_length(batch_size, 0, rows.shape[0]))
+            selected = self._rearrange(select_rows, rows, with_length(batch_size, 0, rows.shape[0]))
             selected._names = self._names
             return selected
         found = _any_other(self, index)
@@ -96,11 +105,6 @@ def _are_positions(self: Stored, index: Tensor) -> bool:
         return low.item() >= 0 and high.item() < self._batch_size[0]
     except RuntimeError:  # vmap and fake tensors have no values to look at
         return False
-
-
-def _select_rows(tensor: Tensor, rows: Tensor) -> Tensor:
-    """`tensor[rows]` for positions that exist. `index_select` copies whole rows; it wants both on one device."""
-    return torch.index_select(tensor, 0, rows) if tensor.get_device() == rows.get_device() else tensor[rows]
 
 
 def resolved(self: Stored, index: Index) -> tuple[PlainIndex, Size]:

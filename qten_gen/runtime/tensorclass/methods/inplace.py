@@ -14,8 +14,8 @@ from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
 from ..core.other_libraries import is_number, is_tensordict
 from ..core.stored import Stored
-from ..fields.ragged import RaggedStorage
 from ..fields.ragged_rows import refuse_other_lengths
+from ..fields.ragged_storage import RaggedStorage
 from ..fields.static import same
 from ..fields.tensor import match_optional
 from .assignment import refuse_unsaved

@@ -1,0 +1,3 @@
+FLAG = True
+SIZE = 3
+SIZES = [1, 2]
