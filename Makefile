@@ -7,7 +7,7 @@
 #   make test           all tests but those of the next line: about three minutes
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
 #   make architectures  models of transformers and other libraries, deferred, sharded and inspected; Lightning and accelerate
-#   make editors        the extension for Visual Studio Code: built, packed, and driven in a real editor, where there is npm
+#   make editors        the servers of four type checkers; the extension for Visual Studio Code, driven in a real editor, where there is npm
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-python-3.14  the tests of the generator and of the runtime with another Python
 #   make test-newest-torch  the runtime's tests with the newest torch that the registry has
@@ -109,6 +109,9 @@ architectures: $(INSTALLED)
 	$(PYTEST) tests/architectures tests/life_cycles tests/module/torch_tools/test_steps.py
 
 editors: $(INSTALLED)
+	@test -x $(BIN)/pyrefly -a -x $(BIN)/basedpyright || $(BIN)/python -m pip install --quiet --editable '.[editors]' || \
+		echo "The servers of basedpyright and pyrefly were not tested: they cannot be installed"
+	$(BIN)/python -m pytest -q tests/editor
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory vscode; \
 		else echo "The extension for Visual Studio Code was not built and not tested: npm is missing (Debian: apt-get install npm)"; fi
 

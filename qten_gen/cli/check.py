@@ -48,6 +48,8 @@ def check(options: Options, out: TextIO, err: TextIO) -> int:
     err.writelines(f"error: {failure}\n" for failure in read.failures)
     messages = err if form == "json" else out
     counts = f"{count(len(new), 'finding')} in {count(checked.classes, 'module')} of {count(checked.files, 'file')}"
+    if not (checked.classes or new):
+        counts = f"no plain modules in {count(len(read.targets), 'file')}; qten-gen checks declared ones"
     messages.write(f"{counts} in {perf_counter() - started:.2f}s\n")
     return MISUSE if read.failures else FOUND if new else DONE
 

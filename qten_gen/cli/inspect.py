@@ -17,6 +17,8 @@ def inspect(options: Options, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of the project cannot be used.
     """
     roots = tuple(root for root in config_of(".").import_roots if os.path.isdir(root))
+    from shutil import get_terminal_size
+
     from ..tools.inspect.model_building import floating_dtype, model_of
     from ..tools.inspect.model_tree import contents_of
     from ..tools.inspect.user_code import InspectionError, aside
@@ -29,7 +31,8 @@ def inspect(options: Options, out: TextIO, err: TextIO) -> int:
         if options.json:
             text = as_json(options.target, entries)
         else:
-            text = as_text(entries, width=_width(out), color=options.color.enabled(out), folds=not options.unfold)
+            width = get_terminal_size().columns if out.isatty() else None  # in a file or a pipe, nothing is shortened
+            text = as_text(entries, width=width, color=options.color.enabled(out), folds=not options.unfold)
     except InspectionError as error:
         err.write(error.trace)
         err.writelines(f"error: {problem}\n" for problem in error.problems)
@@ -37,26 +40,11 @@ def inspect(options: Options, out: TextIO, err: TextIO) -> int:
     except RecursionError:
         err.write(f"error: the modules of {options.target} nest too deeply to be shown\n")
         return FOUND
-    out.write(text if options.json or _can_encode(text, out) else text.translate(_PLAIN))
+    encoding = out.encoding or "utf-8"
+    is_writable = options.json or text.encode(encoding, "ignore").decode(encoding) == text
+    out.write(text if is_writable else text.translate(_PLAIN))
     return DONE
 
 
 _PLAIN = str.maketrans({"├": "|", "│": "|", "└": "`", "─": "-", "…": "~", "\u00d7": "x"})
 """Replacements for characters that a terminal may not have."""
-
-
-def _can_encode(text: str, out: TextIO) -> bool:
-    try:
-        text.encode(out.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _width(out: TextIO) -> int | None:
-    """The width of the terminal; None for a file or a pipe, where nothing is shortened."""
-    if not out.isatty():
-        return None
-    from shutil import get_terminal_size
-
-    return get_terminal_size().columns

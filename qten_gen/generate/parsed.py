@@ -36,14 +36,14 @@ from ..model import (
     Value,
 )
 from ..model.field_parts import Choice, Partial
-from ..model.source import Change, Registered, RegisteredKind
+from ..model.source import AttributeChange, Registered, RegisteredKind
 from ..project.scan import Origin
 from ..read.module import read
 
 _RECORDS = (
     *(SourceFile, ClassSource, ConditionalSource, RegistrationSource, ImportedName, TypeVariable, FieldSource),
-    *(MethodSource, Signature, Change, SpecifierCall, Argument, TypeExpr, Value, Default, Partial, Choice, Dim),
-    *(DimError, Registered, ReplaceSource),
+    *(MethodSource, Signature, AttributeChange, SpecifierCall, Argument, TypeExpr, Value, Default, Partial, Choice),
+    *(Dim, DimError, Registered, ReplaceSource),
 )
 _DIGEST = 32
 """How many bytes the digest has that the others begin with, so that damage shows."""

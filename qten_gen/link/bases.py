@@ -174,8 +174,9 @@ class Ancestry:
         may_declare = any(self._may_declare(alternative) for alternative in alternatives)
         # Computed bases of plain classes are common, and no concern of a declaration.
         is_made = any(decorator in CLASS_MAKERS for decorator, _ in cls.decorators)  # which no declaration is
-        has_tensors = any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields)
-        if not may_declare and (is_made or not has_tensors):
+        has_init = any(method.name == "__init__" for method in cls.methods)  # for which nothing would be generated
+        declares = any(field.specifier or (_mentions_tensor(field.annotation) and not has_init) for field in cls.fields)
+        if not may_declare and (is_made or not declares):
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
         message = f"the base of {cls.name} is known only at run time, because {why}"

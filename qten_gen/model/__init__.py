@@ -51,7 +51,7 @@ from .fields import SubmoduleDecl as SubmoduleDecl
 from .fields import VirtualDecl as VirtualDecl
 from .source import Argument as Argument
 from .source import Asked as Asked
-from .source import Change as Change
+from .source import AttributeChange as AttributeChange
 from .source import ClassSource as ClassSource
 from .source import ConditionalSource as ConditionalSource
 from .source import FieldSource as FieldSource

@@ -108,7 +108,7 @@ class Signature:
 
 
 @record(frozen=True, slots=True)
-class Change:
+class AttributeChange:
     """A statement of a method that assigns an attribute of its object, or appends to one."""
 
     name: str
@@ -135,7 +135,7 @@ class MethodSource:
     """The call of the decorator if it is `@virtual(...)`."""
     doc: str = ""
     place: NodePath = NO_PATH
-    changes: tuple[Change, ...] = field(default=(), compare=False, repr=False)
+    changes: tuple[AttributeChange, ...] = field(default=(), compare=False, repr=False)
     """The changes of its object's attributes. Only rules about the class itself use it."""
     reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes of its object that it mentions, `""` for the object itself; only where

@@ -67,7 +67,7 @@ class Stat(NamedTuple):
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-class Signature(NamedTuple):
+class Stamp(NamedTuple):
     """A file as it was read. A modification time of -1 never matches, so the file is hashed again."""
 
     stat: Stat
@@ -82,14 +82,14 @@ class Signature(NamedTuple):
 
 NO_STAT = Stat(-1, -1, -1, -1)
 """The status of a missing file."""
-NO_FILE = Signature(NO_STAT, "")
+NO_FILE = Stamp(NO_STAT, "")
 """The signature of a missing file."""
 
 
 class SourceRecord(NamedTuple):
     """A source as it was read: its signature, its module name, and the scan of its bytes."""
 
-    signature: Signature
+    signature: Stamp
     module: str
     scan: Scan
     content: str = ""
@@ -111,7 +111,7 @@ class FreshRecord(NamedTuple):
     """
 
     lookups: tuple[str, ...]
-    outputs: Mapping[str, Signature]
+    outputs: Mapping[str, Stamp]
     fingerprint: str = ""
     """The digest of what the outputs were rendered from."""
     warnings: tuple[Diagnostic, ...] = ()
@@ -190,7 +190,7 @@ def load(root: str) -> Cache:
             )
             binds, relative = more
             scan = Scan(mentions, derives, registers, aliases, tuple(imports), tuple(bases), tuple(binds), relative)
-            sources_found[path] = SourceRecord(Signature(Stat(*status), content), module, scan, said, place)
+            sources_found[path] = SourceRecord(Stamp(Stat(*status), content), module, scan, said, place)
             if fresh is not None:
                 fresh_found[path] = _fresh_record(fresh, names)
             if size:
@@ -203,7 +203,7 @@ def load(root: str) -> Cache:
 
 def _fresh_record(entry: Any, names: list[str]) -> FreshRecord:
     lookups, outputs, fingerprint, warnings = entry
-    signatures = {path: Signature(Stat(*status), content) for path, (status, content) in outputs.items()}
+    signatures = {path: Stamp(Stat(*status), content) for path, (status, content) in outputs.items()}
     return FreshRecord(tuple([names[i] for i in lookups]), signatures, fingerprint, tuple(map(_warning, warnings)))
 
 

@@ -124,7 +124,7 @@ class Libraries:
             # What is inside a library that does not declare is its own affair.
             return any(top in stems_in(folder) for folder in others)
         inside = [os.path.join(folder, *filter(None, parent.split("."))) for folder in (*own, *others)]
-        return any(last in stems_in(folder) for folder in inside)
+        return any(last in stems_in(folder) and _has_modules(folder, last) for folder in inside)
 
     def _mentions(self, package: str) -> bool:
         """True if a package or module without metadata mentions qten-gen, as far as a few hundred files tell."""
@@ -257,6 +257,14 @@ def _tops(site: str, entry: str) -> Iterator[str]:
         stem = top.removesuffix("-stubs") if rest else top.removesuffix(".pyi").removesuffix(".py")
         if stem.isidentifier():
             yield stem
+
+
+def _has_modules(folder: str, name: str) -> bool:
+    """True unless what a folder has of a name is a folder without Python files, at any depth."""
+    path = os.path.join(folder, name)
+    if not os.path.isdir(path) or any(entry.startswith(f"{name}.") for entry in listed(folder)):
+        return True
+    return any(file.endswith((".py", ".pyi", ".so", ".pyd")) for _, _, files in os.walk(path) for file in files)
 
 
 def listed(folder: str) -> list[str]:

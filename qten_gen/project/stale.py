@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from ..common.header import digest, read_header
 from . import cache as caches
-from .cache import Cache, FreshRecord, Seen, Signature, SourceRecord, Stat
+from .cache import Cache, FreshRecord, Seen, SourceRecord, Stamp, Stat
 from .config import Config
 from .dependencies import Dependencies
 from .files import ProjectFiles, Source, SourceTexts
@@ -215,12 +215,12 @@ def _record(
     if before is not None and before.module != origin.module:
         before = None
     if data is not None:
-        found = Signature(caches.NO_STAT, digest(data))
+        found = Stamp(caches.NO_STAT, digest(data))
     elif before is not None and before.signature.stat == source.stat:
         return before
     else:
         data = read_regular(path)
-        found = Signature.of(source.stat, digest(data), now)
+        found = Stamp.of(source.stat, digest(data), now)
     if before is not None and before.signature.digest == found.digest:
         return before._replace(signature=found)
     edited[path] = data
@@ -300,8 +300,8 @@ def _changes(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]
 
 
 def _verified_outputs(
-    recorded: Mapping[str, Signature], source: str, found: Mapping[str, Stat], now: int
-) -> dict[str, Signature] | None:
+    recorded: Mapping[str, Stamp], source: str, found: Mapping[str, Stat], now: int
+) -> dict[str, Stamp] | None:
     """The recorded outputs with their current times; None if one has changed or is missing."""
     verified = {}
     for output in outputs_of(source):
@@ -313,7 +313,7 @@ def _verified_outputs(
             if status != expected.stat:
                 if digest(read_output(output)) != expected.digest:
                     return None
-                expected = Signature.of(status, expected.digest, now)
+                expected = Stamp.of(status, expected.digest, now)
             verified[name] = expected
     return verified if verified.keys() == recorded.keys() else None
 

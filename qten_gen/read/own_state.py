@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ..common.python_text import below
 from ..common.records import field, record, replace
-from ..model import Change, NodePath
+from ..model import AttributeChange, NodePath
 from ..model.source import Registered, RegisteredKind
 from .annotations import type_expr
 from .bindings import BLOCK, Function, dotted, string_value, suites
@@ -23,7 +23,7 @@ _REGISTER_EACH = ("add_module", "register_module", "register_parameter", "regist
 """The methods by which a loop over an attribute may register its content."""
 
 
-def changes(node: Function, place: NodePath, scope: Scope) -> tuple[Change, ...]:
+def changes(node: Function, place: NodePath, scope: Scope) -> tuple[AttributeChange, ...]:
     """The attributes that a method assigns or appends to, in the order of the statements. Nested functions are left out."""
     parameters = positional_parameters(node)
     if not parameters:
@@ -37,8 +37,10 @@ def registered_later(node: Function) -> tuple[str, ...]:
     owner = parameters[0].arg if parameters else ""
     calls = (found for found in below(node) if isinstance(found, ast.Call))
     found: dict[str, None] = {}
+    aliases = _aliases(node)
     for call in calls:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func) or ""
+        name = aliases.get(name, name)
         if name.startswith("register_") or name.rpartition(".")[2] in _TAKES_MODULES:
             # Registered under a string, as `self.register_buffer("table", ...)`.
             if name in _REGISTER and call.args and isinstance(call.args[0], ast.Constant):
@@ -49,6 +51,13 @@ def registered_later(node: Function) -> tuple[str, ...]:
                 loops = (loop.iter for loop in below(node) if isinstance(loop, ast.For | ast.comprehension))
                 found.update((read, None) for loop in loops for read in reads(loop, owner))
     return tuple(found)
+
+
+def _aliases(node: Function) -> dict[str, str]:
+    """The methods by the names of variables that hold them: `add = self.register_buffer`."""
+    assigned = (each for each in below(node) if isinstance(each, ast.Assign) and isinstance(each.value, ast.Attribute))
+    named = ((target, each.value.attr) for each in assigned for target in each.targets)  # type: ignore[attr-defined]
+    return {target.id: method for target, method in named if isinstance(target, ast.Name) and method in _REGISTER}
 
 
 def reads(node: ast.AST, owner: str) -> Iterator[str]:
@@ -80,7 +89,7 @@ def mentions(node: Function) -> tuple[str, ...]:
     return (*found, "") if is_passed_on or alone > 0 else tuple(found)
 
 
-def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
+def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope) -> Iterator[AttributeChange]:
     """The changes in the statements of a block, and in the blocks inside it."""
     for index, node in enumerate(statements):
         if isinstance(node, BLOCK):
@@ -96,10 +105,14 @@ def _of_suite(statements: Iterable[ast.stmt], place: NodePath, owner: str, scope
             case ast.Call(func=ast.Attribute(attr=method, value=ast.Attribute(attr=name) as target), args=[*_, last]):
                 objects, _ = _objects(last, scope) if method in _APPEND else ((), False)
                 if objects and _is_named(target.value, owner):
-                    yield Change(name, "append", makes=objects, in_container=True, place=place / index / "value")
+                    yield AttributeChange(
+                        name, "append", makes=objects, in_container=True, place=place / index / "value"
+                    )
 
 
-def _assigned(target: ast.expr, value: ast.expr, place: NodePath, owner: str, scope: Scope) -> Iterator[Change]:
+def _assigned(
+    target: ast.expr, value: ast.expr, place: NodePath, owner: str, scope: Scope
+) -> Iterator[AttributeChange]:
     """The attributes of the object in a target of an assignment."""
     if isinstance(target, ast.Tuple | ast.List):
         for index, part in enumerate(target.elts):
@@ -108,7 +121,7 @@ def _assigned(target: ast.expr, value: ast.expr, place: NodePath, owner: str, sc
     elif isinstance(target, ast.Attribute) and _is_named(target.value, owner):
         objects, moved = _objects(value, scope)
         in_container = isinstance(value, _DISPLAYS) or is_container(value, scope)
-        yield Change(target.attr, "assign", objects, in_container, moved, place)
+        yield AttributeChange(target.attr, "assign", objects, in_container, moved, place)
 
 
 _NOTHING = ast.Constant(None)
@@ -160,6 +173,8 @@ class _Reading:
     optional: frozenset[str]
     """Parameters whose default is None, and names that a statement gives None."""
     scope: Scope
+    aliases: dict[str, str] = field(default_factory=dict)
+    """The methods that register, by the names of variables that hold them."""
     called: list[str] = field(default_factory=list)
 
 
@@ -200,7 +215,7 @@ def _reading(node: Function, scope: Scope) -> _Reading | None:
         for target in each.targets
         if isinstance(target, ast.Name)
     )
-    return _Reading(parameters[0].arg, frozenset((*optional, *assigned)), scope)
+    return _Reading(parameters[0].arg, frozenset((*optional, *assigned)), scope, _aliases(node))
 
 
 def _in(statements: Iterable[ast.stmt], reading: _Reading) -> Iterator[Registered]:
@@ -224,9 +239,7 @@ def _registered(node: ast.stmt, reading: _Reading) -> Iterator[Registered]:
             owner, reading
         ):
             yield from _given(name, value, RegisteredKind.OTHER, reading, by_name=False)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method)) as call) if _is_object(
-            owner, reading
-        ):
+        case ast.Expr(value=ast.Call() as call) if method := _own_method(call.func, reading):
             if method not in _KIND_OF:
                 reading.called.append(method)
                 return
@@ -240,6 +253,13 @@ def _registered(node: ast.stmt, reading: _Reading) -> Iterator[Registered]:
             _is_object(owner, reading)
         ):
             yield from _given(name, value, RegisteredKind.OTHER, reading, by_name=True)
+
+
+def _own_method(function: ast.expr, reading: _Reading) -> str | None:
+    """The method of the object that a call runs; None for any other call."""
+    if isinstance(function, ast.Attribute):
+        return function.attr if _is_object(function.value, reading) else None
+    return reading.aliases.get(dotted(function) or "")
 
 
 def _given(

@@ -30,7 +30,7 @@ from . import (
     unmanaged_state,
 )
 from .rule import Rule as Rule
-from .rule_input import Project as Project
+from .rule_input import Facts as Facts
 from .rule_input import RuleContext
 
 UNREGISTERED_STATE = Rule(Kind("QG323", "unregistered-state", "warning"), check=unmanaged_state.unregistered_state)
@@ -106,18 +106,18 @@ RAISED_ELSEWHERE = files.RAISED_ELSEWHERE
 
 def check(file: FileDecl, unimported: Collection[str] = ()) -> tuple[Diagnostic, ...]:
     """Check one file and return the diagnostics, without spans. `unimported` are the files that no other file imports."""
-    project = Project.of(file, unimported)
+    facts = Facts.of(file, unimported)
     sources = {cls.qualname: cls for cls in file.source.classes}
     found: list[Diagnostic] = []
     for declaration in file.declarations:
         source = sources[declaration.qualname or declaration.name]
-        found.extend(_diagnostics(RuleContext(declaration, source, file.source, project)))
+        found.extend(_diagnostics(RuleContext(declaration, source, file.source, facts)))
     for rule in FILE_RULES:
-        found.extend(rule.of_file(file, project))
+        found.extend(rule.of_file(file, facts))
     return tuple(replace(item, path=file.source.path) for item in found)
 
 
-def check_declaration(declaration: Declaration, source: ClassSource, project: Project) -> tuple[Diagnostic, ...]:
+def check_declaration(declaration: Declaration, source: ClassSource, facts: Facts) -> tuple[Diagnostic, ...]:
     """Check a declaration that was read from a class statement.
 
     Args:
@@ -125,7 +125,7 @@ def check_declaration(declaration: Declaration, source: ClassSource, project: Pr
         source: The statement.
         project: Its ancestors and mixins, and the names of the TensorClasses in its annotations.
     """
-    return tuple(_diagnostics(RuleContext(declaration, source, project=project)))
+    return tuple(_diagnostics(RuleContext(declaration, source, facts=facts)))
 
 
 def _diagnostics(context: RuleContext) -> Iterator[Diagnostic]:

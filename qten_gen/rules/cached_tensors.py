@@ -41,7 +41,7 @@ def uncacheable_tensor(context: RuleContext) -> Iterator[Problem]:
     cached = [field for field in declaration.fields if isinstance(field, VirtualDecl) and field.cached]
     if not cached:
         return
-    lineage = [*reversed(context.project.ancestors(declaration)), declaration]
+    lineage = [*reversed(context.facts.ancestors(declaration)), declaration]
     reads = {method.name: method.reads for each in lineage for method in each.methods}
     reads |= {field.name: field.reads for field in declaration.fields if isinstance(field, VirtualDecl)}
     seen = {*_FOLLOWED, *reads, *(name for each in lineage if isinstance(each, ModuleDecl) for name in each.bound)}

@@ -9,7 +9,7 @@ from ..common.suggestions import did_you_mean
 from ..model import Choice, ConfigDecl, DerivedDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, TypeExpr, Value
 from ..model.field_kinds import members_of
 from .dynamic_declarations import is_dynamic_text
-from .rule_input import Problem, Project, RuleContext, at
+from .rule_input import Facts, Problem, RuleContext, at
 
 
 def invalid_choice(context: RuleContext) -> Iterator[Problem]:
@@ -42,7 +42,7 @@ def invalid_choice(context: RuleContext) -> Iterator[Problem]:
             for argument in field.call.nested:
                 if isinstance(argument.value, Value) and argument.value.choice is not None:
                     yield from at(argument.value.place, _choice_problem(argument.value.choice, config))
-            yield from _of_other_types(field, context.project)
+            yield from _of_other_types(field, context.facts)
         elif isinstance(field, ConfigDecl) and field.default is not None and field.default.value.choice is not None:
             message = f"the default of {field.name} is a choice, which decides between the classes of a child"
             help = "write choice(...) as the class or an argument of submodule(...)"
@@ -86,16 +86,16 @@ _BASES = {
 """The layers of torch that derive from other public ones, except for the lazy ones."""
 
 
-def _of_other_types(field: SubmoduleDecl, project: Project) -> Iterator[Problem]:
+def _of_other_types(field: SubmoduleDecl, facts: Facts) -> Iterator[Problem]:
     """The classes among the options that certainly do not fit the annotation."""
     made = field.call.arguments[0].value if field.call.arguments else None
     if not isinstance(made, Value) or made.choice is None:
         return
     annotated = {_public(member.name) for member in _children(field.type)}
-    if any(_ancestors(name, project) is None for name in annotated) or "torch.nn.Module" in annotated:
+    if any(_ancestors(name, facts) is None for name in annotated) or "torch.nn.Module" in annotated:
         return
     for key, option in made.choice.options or ():
-        above = _ancestors(_public(option.name), project)
+        above = _ancestors(_public(option.name), facts)
         if above is not None and not above & annotated:
             message = f"the option {key} is {option.text}, but {field.name} is annotated {field.type.text}"
             yield Problem(message, option.place, f"write {field.name}: ... | {option.text}")
@@ -115,13 +115,13 @@ def _public(name: str) -> str:
     return f"torch.nn.{name.rpartition('.')[2]}" if name.startswith("torch.nn.modules.") else name
 
 
-def _ancestors(name: str, project: Project) -> frozenset[str] | None:
+def _ancestors(name: str, facts: Facts) -> frozenset[str] | None:
     """A class and its ancestors below nn.Module; None if they are not known."""
     module, _, layer = name.rpartition(".")
     if module == "torch.nn" and layer[:1].isupper():
         return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
-    lineage = frozenset(project.lineage(name))
-    is_known = all(each.startswith("qten_gen.") or each in project.declarations for each in lineage)
+    lineage = frozenset(facts.lineage(name))
+    is_known = all(each.startswith("qten_gen.") or each in facts.declarations for each in lineage)
     return lineage if is_known else None
 
 

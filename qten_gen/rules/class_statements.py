@@ -20,7 +20,7 @@ from ..model.build_field import is_root
 from ..model.diagnostics import Fix
 from ..model.foreign_classes import CLASS_MAKERS
 from .dynamic_declarations import is_dynamic
-from .rule_input import Problem, Project, RuleContext
+from .rule_input import Facts, Problem, RuleContext
 
 _WITHOUT_HOOK = ("abc", "builtins", "qten_gen", "torch", "typing", "typing_extensions")
 """Packages with no class whose `__init_subclass__` takes keywords."""
@@ -103,7 +103,7 @@ def _keeps_none(declaration: ModuleDecl) -> bool:
 
 def _is_passed_on(context: RuleContext) -> bool:
     """True if an `__init_subclass__` of a base may take a class keyword. Python refuses one that nobody takes."""
-    classes = (context.declaration, *context.project.ancestors(context.declaration))
+    classes = (context.declaration, *context.facts.ancestors(context.declaration))
     others = (base.name for cls in classes for base in cls.bases if not base.declared)
     hooks = (method.name == "__init_subclass__" for cls in classes[1:] for method in cls.methods)
     return any(name.partition(".")[0] not in _WITHOUT_HOOK for name in others) or any(hooks)
@@ -147,7 +147,7 @@ def incompatible_flags(context: RuleContext) -> Iterator[Problem]:
     if not isinstance(declaration, TensorClassDecl):
         return
     inherited: frozenset[str] = frozenset()
-    parents = [p for p in context.project.parents(declaration) if isinstance(p, TensorClassDecl)]
+    parents = [p for p in context.facts.parents(declaration) if isinstance(p, TensorClassDecl)]
     inherited = inherited.union(*(parent.flags for parent in parents))
     for first, second in _PAIRS:
         if {first, second} <= declaration.flags and not any({first, second} <= parent.flags for parent in parents):
@@ -220,7 +220,7 @@ def missing_init_flag(context: RuleContext) -> Iterator[Problem]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or declaration.writes_init or declaration.keeps_init:
         return
-    parents = [parent for parent in context.project.ancestors(declaration) if isinstance(parent, ModuleDecl)]
+    parents = [parent for parent in context.facts.ancestors(declaration) if isinstance(parent, ModuleDecl)]
     writer = next((parent for parent in parents if parent.writes_init), None)
     bases = ", ".join(base.text for base in declaration.bases)
     statement = f"class {declaration.name}({bases}, init=False)"
@@ -260,7 +260,7 @@ def missing_version(context: RuleContext) -> Iterator[Problem]:
     """
     if context.is_running or not isinstance(context.declaration, ModuleDecl):
         return
-    if "version" in context.source.attributes or context.project.ancestors(context.declaration):
+    if "version" in context.source.attributes or context.facts.ancestors(context.declaration):
         return  # an ancestor may define a version, which is not part of its declaration
     for method in context.source.methods:
         if method.name == "migrate" and "builtins.classmethod" in method.decorators:
@@ -268,7 +268,7 @@ def missing_version(context: RuleContext) -> Iterator[Problem]:
             yield Problem(message, method.place / "name", "add version: ClassVar[int] = 2")
 
 
-def duplicate_class(file: FileDecl, project: Project) -> Iterator[Problem]:
+def duplicate_class(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     """Two classes of a file have the same name, and one of them is a declaration.
 
     A generated file has one class for each name, so it could fit only one of the two. At run time, the other class statement
@@ -326,7 +326,7 @@ def inconsistent_bases(context: RuleContext) -> Iterator[Problem]:
     +    def forward(self, state: State) -> Tensor:
     +        return state.hidden
     """
-    for mixin in context.project.mixins:
+    for mixin in context.facts.mixins:
         if "__dataclass_fields__" in mixin.names or "__attrs_attrs__" in mixin.names:
             message = (
                 f"{context.declaration.name} is a declaration, so it cannot derive from the dataclass {mixin.name}"

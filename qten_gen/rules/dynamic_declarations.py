@@ -19,7 +19,7 @@ from ..model import (
     language,
 )
 from ..model.field_kinds import members_of
-from .rule_input import Problem, Project, RuleContext, name_of
+from .rule_input import Facts, Problem, RuleContext, name_of
 
 _ONLY_THEN = "known only at run time"
 
@@ -90,7 +90,7 @@ def dynamic_declaration(context: RuleContext) -> Iterator[Problem]:
         yield from _arguments(call)
 
 
-def dynamic_declaration_in_file(file: FileDecl, project: Project) -> Iterator[Problem]:
+def dynamic_declaration_in_file(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     """The handlers in a file that are registered for a type which is known only at run time."""
     for handler in file.registrations:
         if DYNAMIC in handler.type.mentioned:
@@ -192,7 +192,7 @@ def _value(field: FieldSource, context: RuleContext) -> Iterator[Problem]:
     declared = next((found for found in context.fields if found.name == field.name), None)
     for member in () if declared is None else members_of(declared.type):
         is_layer = member.name.startswith("torch.nn.") and not member.name.startswith(_FUNCTIONS)
-        if is_layer or isinstance(context.project.declarations.get(member.name), ModuleDecl):
+        if is_layer or isinstance(context.facts.declarations.get(member.name), ModuleDecl):
             message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
             yield Problem(message, value.place, "write param(...), buffer(...) or submodule(...) here")
             return

@@ -216,7 +216,7 @@ def colliding_name(context: RuleContext) -> Iterator[Problem]:
     if isinstance(declaration, TensorClassDecl):
         yield from _private(declaration, context)
     own = {field.name: field for field in context.fields}
-    for parent in context.project.ancestors(declaration):
+    for parent in context.facts.ancestors(declaration):
         for method in parent.methods:
             if method.name in own:
                 place = own[method.name].place / "target"
@@ -229,7 +229,7 @@ def _virtual(context: RuleContext) -> Iterator[Problem]:
     for field in context.fields:
         inherited = [
             parent.name
-            for parent in context.project.parents(context.declaration)
+            for parent in context.facts.parents(context.declaration)
             for other in parent.fields
             if other.name == field.name and isinstance(other, VirtualDecl)
         ]

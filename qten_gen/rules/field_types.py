@@ -312,7 +312,7 @@ _TENSORDICT_DECORATORS = frozenset({"tensordict.tensorclass", "tensordict.protot
 
 def _is_of_tensordict(type: TypeExpr, context: RuleContext) -> bool:
     """True if the type is a container of tensordict, or a class of the run that tensordict makes."""
-    source = context.project.classes.get(type.name)
+    source = context.facts.classes.get(type.name)
     names = [type.name, *(base.name for base in (source.bases if source is not None else ()))]
     decorators = source.decorators if source is not None else ()
     return any(re.fullmatch(_OF_TENSORDICT, name) is not None for name in names) or any(
@@ -322,7 +322,7 @@ def _is_of_tensordict(type: TypeExpr, context: RuleContext) -> bool:
 
 def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:
     own = context.declaration
-    return type.name == f"{own.module}.{own.name}" or context.project.is_tensorclass(type.name)
+    return type.name == f"{own.module}.{own.name}" or context.facts.is_tensorclass(type.name)
 
 
 def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:

@@ -6,18 +6,18 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-from ..model import FileDecl, MethodSource, ModuleDecl, RegistrationDecl, SourceFile
+from ..model import FileDecl, MethodSource, ModuleDecl, RegistrationDecl
 from ..model.diagnostics import Fix
 from ..model.dimensions import annotation_text
 from ..model.field_kinds import members_of
 from ..model.foreign_classes import PROTOCOLS
-from .rule_input import Problem, Project
+from .rule_input import Facts, Problem
 
 _OVERLOADS = ("typing.overload", "typing_extensions.overload")
 _ANY = "typing.Any"
 
 
-def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
+def uncovered_handler(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     """A handler is for a type that `forward` does not take, so type checkers refuse the call that runs it.
 
     `module(x)` has the type of `forward`, and no checker sees which handlers are registered. Where `forward` lists what the
@@ -55,7 +55,7 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
          return len(batch)
     """
     for handler in file.registrations:
-        owner, forward = _forward(handler.owner, project)
+        owner, forward = _forward(handler.owner, facts)
         if not forward or owner is None:
             continue
         firsts = [_first(method.signature.parameters) for method in forward]
@@ -63,7 +63,7 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
         if None in types:  # the text does not tell what it takes
             continue
         taken = [[*_of_annotation(type, owner.module, file)] for type in types if type is not None]
-        if any(_covers(names, handler.type.name, project) for names in taken):
+        if any(_covers(names, handler.type.name, facts) for names in taken):
             continue
         is_overloaded = any(name in _OVERLOADS for name in forward[-1].decorators)
         missing = _overload(handler, forward[-1])
@@ -82,10 +82,10 @@ def uncovered_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
         yield Problem(message, handler.type.place, help, fix=fix)
 
 
-def _forward(qualified: str, project: Project) -> tuple[ModuleDecl | None, Sequence[MethodSource]]:
+def _forward(qualified: str, facts: Facts) -> tuple[ModuleDecl | None, Sequence[MethodSource]]:
     """The class that defines the `forward` of a Module, and its overloads or the one definition."""
-    found = project.declarations.get(qualified)
-    for each in (found, *(project.ancestors(found) if found is not None else ())):
+    found = facts.declarations.get(qualified)
+    for each in (found, *(facts.ancestors(found) if found is not None else ())):
         own = [method for method in each.methods if method.name == "forward"] if isinstance(each, ModuleDecl) else []
         if own and isinstance(each, ModuleDecl):
             overloads = [method for method in own if any(name in _OVERLOADS for name in method.decorators)]
@@ -126,15 +126,15 @@ def _meaning(name: str, module: str, file: FileDecl) -> str:
     return f"builtins.{meant}" if "." not in meant and hasattr(builtins, meant) else meant
 
 
-def _covers(taken: Sequence[str], type: str, project: Project) -> bool:
+def _covers(taken: Sequence[str], type: str, facts: Facts) -> bool:
     """True if one of the types that are taken is a handler's, a base of it, or none that the text tells."""
     for name in (*taken, type):
         is_known = name in ("None", "torch.Tensor") or hasattr(builtins, name.removeprefix("builtins."))
-        if not is_known and name not in project.declarations and name not in project.classes:
+        if not is_known and name not in facts.declarations and name not in facts.classes:
             return True
-    if any(not PROTOCOLS.isdisjoint(project.lineage(name)) for name in taken):  # which a class need not derive from
+    if any(not PROTOCOLS.isdisjoint(facts.lineage(name)) for name in taken):  # which a class need not derive from
         return True
-    lineage = {*project.lineage(type)}
+    lineage = {*facts.lineage(type)}
     plain = tuple if "typing.NamedTuple" in lineage else getattr(builtins, type.removeprefix("builtins."), object)
     lineage |= {f"builtins.{base.__name__}" for base in getattr(plain, "__mro__", (object,))}
     if lineage & {"builtins.int", "builtins.float"}:  # checkers take an int for a float, and both for a complex number
@@ -167,7 +167,7 @@ def _positional(parameters: str) -> tuple[ast.arguments, list[ast.arg]]:
     return tree.args, [*tree.args.posonlyargs, *tree.args.args]
 
 
-def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
+def unimported_handler(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     """A handler is in a file that no other file imports.
 
     In a program that does not import the file, the call runs `forward` or the handler of a base class, with an object that
@@ -203,7 +203,10 @@ def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
          return len(text)
     """
     source = file.source
-    if source.path not in project.unimported or _needs_no_import(source):
+    last = source.module.rpartition(".")[2]
+    is_test = last.startswith("test_") or last.endswith("_test") or last == "conftest"
+    is_run = "." not in source.module or source.is_package or source.is_program or last == "__main__"
+    if source.path not in facts.unimported or is_test or is_run:
         return
     seen = {declaration.qualified for declaration in file.declarations}
     for found in file.registrations:
@@ -212,10 +215,3 @@ def unimported_handler(file: FileDecl, project: Project) -> Iterator[Problem]:
             name, package = found.owner.rpartition(".")[2], source.module.rpartition(".")[0]
             message = f"nothing imports {source.module}, so its handlers for {name} are not registered"
             yield Problem(message, found.type.place, f"import it where {name} is used, or in {package}")
-
-
-def _needs_no_import(source: SourceFile) -> bool:
-    """True if a file is run as a program, or is imported without being named, as an `__init__.py` is."""
-    name = source.module.rpartition(".")[2]
-    is_test = name.startswith("test_") or name.endswith("_test") or name == "conftest"
-    return "." not in source.module or source.is_package or source.is_program or name == "__main__" or is_test

@@ -11,10 +11,10 @@ from ..model.diagnostics import Fix
 from ..model.field_kinds import members_of
 from .defaults import can_hold
 from .field_names import ALWAYS
-from .rule_input import Problem, Project
+from .rule_input import Facts, Problem
 
 
-def invalid_replacement(file: FileDecl, project: Project) -> Iterator[Problem]:
+def invalid_replacement(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     """A call of `replace` names a field that the class does not have, or gives a field a value of another type.
 
     `batch.replace(maks=None)` raises TypeError when it runs. Below Python 3.13 no type checker but pyrefly compares the keywords
@@ -41,10 +41,10 @@ def invalid_replacement(file: FileDecl, project: Project) -> Iterator[Problem]:
     +    return batch.replace(mask=None)
     """
     for call in file.source.replacements:
-        declaration = declared_at(call.owner, project)
+        declaration = declared_at(call.owner, facts)
         if not isinstance(declaration, TensorClassDecl):
             continue
-        lineage = (declaration, *project.ancestors(declaration))
+        lineage = (declaration, *facts.ancestors(declaration))
         others = [base for each in lineage for base in each.bases if not base.declared]
         methods = {method.name for each in lineage for method in each.methods}
         if "replace" in methods or not all(base.name.startswith("qten_gen.") for base in others):
@@ -63,11 +63,11 @@ def invalid_replacement(file: FileDecl, project: Project) -> Iterator[Problem]:
                 yield Problem(message, value.place, "write a value of the annotated type, or change the annotation")
 
 
-def declared_at(owner: Sequence[str], project: Project) -> Declaration | None:
+def declared_at(owner: Sequence[str], facts: Facts) -> Declaration | None:
     """The declaration of an object that fields lead to from an object of a class, which stands first; None if it is not known."""
-    found = project.declarations.get(owner[0])
+    found = facts.declarations.get(owner[0])
     for name in owner[1:]:
         field = next((each for each in (found.fields if found is not None else ()) if each.name == name), None)
         present = [member.name for member in members_of(field.type) if member.name != "None"] if field else []
-        found = project.declarations.get(present[0]) if len(present) == 1 else None
+        found = facts.declarations.get(present[0]) if len(present) == 1 else None
     return found

@@ -14,7 +14,7 @@ from ..common.records import record
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .plain_classes import Finding, PlainClass
-from .rule_input import Problem, Project, RuleContext
+from .rule_input import Facts, Problem, RuleContext
 
 
 @record(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Rule:
     kind: Kind
     check: Callable[[RuleContext], Iterator[Problem]] | None = None
     """Checks one declaration."""
-    check_file: Callable[[FileDecl, Project], Iterator[Problem]] | None = None
+    check_file: Callable[[FileDecl, Facts], Iterator[Problem]] | None = None
     """Checks a whole file, such as its handlers."""
     check_plain: Callable[[PlainClass], Iterator[Finding]] | None = None
     """Checks a class that derives from torch.nn.Module and declares nothing."""
@@ -35,9 +35,9 @@ class Rule:
         """The diagnostics about one declaration."""
         return map(self.diagnostic, self.check(context) if self.check is not None else ())
 
-    def of_file(self, file: FileDecl, project: Project) -> Iterator[Diagnostic]:
+    def of_file(self, file: FileDecl, facts: Facts) -> Iterator[Diagnostic]:
         """The diagnostics about what a file has beside its declarations."""
-        return map(self.diagnostic, self.check_file(file, project) if self.check_file is not None else ())
+        return map(self.diagnostic, self.check_file(file, facts) if self.check_file is not None else ())
 
     def of_plain(self, cls: PlainClass) -> Iterator[Finding]:
         """The findings in a plain class."""

@@ -38,7 +38,7 @@ class Problem:
 
 
 @record(frozen=True, slots=True)
-class Project:
+class Facts:
     """The facts for a rule beside the declaration that it checks."""
 
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
@@ -55,8 +55,8 @@ class Project:
     """Of a class statement that runs, the bases that declare nothing, and their ancestors."""
 
     @classmethod
-    def of(cls, file: FileDecl, unimported: Collection[str] = ()) -> Project:
-        """The project as a file sees it."""
+    def of(cls, file: FileDecl, unimported: Collection[str] = ()) -> Facts:
+        """The facts for the rules about a file."""
         return cls(file.related, unimported, file.nested, file.classes)
 
     def is_tensorclass(self, name: str) -> bool:
@@ -100,7 +100,7 @@ class RuleContext:
     declaration: Declaration
     source: ClassSource
     file: SourceFile | None = None
-    project: Project = Project()
+    facts: Facts = Facts()
 
     @property
     def is_running(self) -> bool:
@@ -110,7 +110,7 @@ class RuleContext:
     @property
     def mixins(self) -> tuple[Mixin, ...]:
         """The bases that declare nothing, and their ancestors."""
-        return self.project.mixins if self.is_running else tuple(_mixins_of(self.declaration, self.project))
+        return self.facts.mixins if self.is_running else tuple(_mixins_of(self.declaration, self.facts))
 
     @property
     def name_place(self) -> NodePath:
@@ -181,12 +181,12 @@ def at(place: NodePath, found: tuple[str, str] | None) -> Iterator[Problem]:
         yield Problem(found[0], place, found[1])
 
 
-def _mixins_of(declaration: Declaration, project: Project) -> Iterator[Mixin]:
+def _mixins_of(declaration: Declaration, facts: Facts) -> Iterator[Mixin]:
     """The mixins among the bases of a declaration, and their own bases, as far as the run contains them."""
     is_first = True
     for base in declaration.bases:
         is_first = is_first and not base.declared and not base.name.startswith("qten_gen.")
-        for source in project.lineage(base.name).values() if not base.declared else ():
+        for source in facts.lineage(base.name).values() if not base.declared else ():
             if source is not None:
                 methods = {method.name for method in source.methods}
                 bound = methods.union(source.attributes, (f.name for f in source.fields if f.value or f.specifier))

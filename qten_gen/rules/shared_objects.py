@@ -17,7 +17,7 @@ from ..model import (
     Value,
     language,
 )
-from .rule_input import Problem, Project, RuleContext, at
+from .rule_input import Facts, Problem, RuleContext, at
 
 _PARAMETERS = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")
 
@@ -166,17 +166,17 @@ def made_by(name: str, context: RuleContext) -> str | None:
         return "parameter"
     if home.partition(".")[0] == "torch" and ".nn" in home and last[:1].isupper():
         return "module"
-    declared = context.project.declarations.get(name)
+    declared = context.facts.declarations.get(name)
     if isinstance(declared, ModuleDecl):
         return "module"
     if isinstance(declared, TensorClassDecl):
         return "tensor"
-    return "module" if derives_from_layer(name, context.project) else None
+    return "module" if derives_from_layer(name, context.facts) else None
 
 
-def derives_from_layer(name: str, project: Project) -> bool:
+def derives_from_layer(name: str, facts: Facts) -> bool:
     """True if a class is one of torch.nn, or derives from one as far as the run shows."""
-    parts = (each.rpartition(".") for each in project.lineage(name))
+    parts = (each.rpartition(".") for each in facts.lineage(name))
     return any(
         home.startswith("torch.nn") and ".utils" not in home and last[:1].isupper() and last not in _PARAMETERS
         for home, _, last in parts

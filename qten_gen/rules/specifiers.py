@@ -26,7 +26,7 @@ from ..model import (
 from ..model.build_field import is_sequence, is_several, nested_keywords
 from .dynamic_declarations import KEYWORDS as _DECIDING
 from .dynamic_declarations import is_dynamic, is_tuple
-from .rule_input import Problem, Project, RuleContext, name_of
+from .rule_input import Facts, Problem, RuleContext, name_of
 
 _KNOWN = frozenset({"abc", "builtins", "dataclasses", "torch", "typing"})
 """Packages in which no declaration is, and no enum, whose members may be specifiers."""
@@ -95,12 +95,12 @@ def _of_modules(name: str, context: RuleContext) -> Iterator[Problem]:
             yield Problem(message("@virtual"), place, "use @property")
 
 
-def misplaced_specifier_in_file(file: FileDecl, project: Project) -> Iterator[Problem]:
+def misplaced_specifier_in_file(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     """The specifiers in classes that are no declarations."""
     for cls in file.source.classes:
         yield from _in_methods(cls)
         qualified = f"{file.source.module}.{cls.qualname}"
-        if qualified in project.declarations or not _is_plain(qualified, project):
+        if qualified in facts.declarations or not _is_plain(qualified, facts):
             continue
         for field in cls.fields:
             if field.specifier is not None and not field.specifier.of_dataclasses:
@@ -115,11 +115,11 @@ def misplaced_specifier_in_file(file: FileDecl, project: Project) -> Iterator[Pr
                 yield Problem(message, method.place / "name", help)
 
 
-def _is_plain(qualified: str, project: Project) -> bool:
+def _is_plain(qualified: str, facts: Facts) -> bool:
     """True if the text says that a class is no declaration: all its ancestors are known, and none of them is one or an enum."""
     return all(
         name.partition(".")[0] in _KNOWN if source is None else not source.unpacked
-        for name, source in project.lineage(qualified).items()
+        for name, source in facts.lineage(qualified).items()
     )
 
 
@@ -197,7 +197,7 @@ def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
     """Why no constructor is generated for a class, and what to change so that one is."""
     if declaration.writes_init:
         return f"{declaration.name} has a hand-written __init__", "remove __init__"
-    parents = [parent for parent in context.project.ancestors(declaration) if isinstance(parent, ModuleDecl)]
+    parents = [parent for parent in context.facts.ancestors(declaration) if isinstance(parent, ModuleDecl)]
     writer = next((parent for parent in parents if parent.writes_init), None)
     if writer is not None:
         return (
@@ -251,23 +251,16 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
             message, help = problem
             known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
             yield Problem(message, argument.place if known else argument.place.beside("arg"), help)
-    yield from _of_several(call, called)
+    for first, second, help in _EXCLUDE if called in ("param", "buffer") else ():
+        excluded = call.get(second)
+        if call.get(first) is not None and excluded is not None:
+            yield Problem(f"{called}(...) has both {first} and {second}", excluded.place, help)
     if is_sequence(call):
         own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
         named = [argument for argument in call.arguments if argument.keyword not in (None, *own)]
         if named and len(call.positional) > 1:
             message = "some members of the sequence have names and others have none"
             yield Problem(message, named[0].place, "give all of them names, or none")
-
-
-def _of_several(call: SpecifierCall, called: str) -> Iterator[Problem]:
-    """Arguments of a parameter or buffer that exclude each other."""
-    if called not in ("param", "buffer"):
-        return
-    for first, second, help in _EXCLUDE:
-        argument = call.get(second)
-        if call.get(first) is not None and argument is not None:
-            yield Problem(f"{called}(...) has both {first} and {second}", argument.place, help)
 
 
 _EXCLUDE = (

@@ -172,7 +172,7 @@ def _name(argument: Argument) -> NodePath:
 
 def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
     """The parameters of a class's constructor; None for one that is not known."""
-    declared = context.project.declarations.get(made.name)
+    declared = context.facts.declarations.get(made.name)
     if isinstance(declared, ModuleDecl) and not declared.custom_init:
         if any(not base.declared and not base.name.startswith("qten_gen.") for base in declared.bases):
             return None  # a base of another kind may have a constructor

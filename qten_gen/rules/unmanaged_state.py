@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Change, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr
+from ..model import AttributeChange, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr
 from ..model.field_kinds import is_tensor, members_of
 from .rule_input import Problem, RuleContext, at
 from .shared_objects import derives_from_layer, made_by
@@ -73,7 +73,7 @@ def _of_static(type: TypeExpr, context: RuleContext) -> str | None:
     inner = [argument for argument in type.args if isinstance(argument, TypeExpr)]
     if type.name in _CONTAINERS and any(_is_module(argument.name, context) for argument in inner):
         return "the tensors of modules"
-    source = context.project.classes.get(type.name)
+    source = context.facts.classes.get(type.name)
     if source is not None and _fields_with_tensors(source):
         return "tensors"
     return None
@@ -96,7 +96,7 @@ def _of_argument(field: ConfigDecl, context: RuleContext) -> tuple[str, str] | N
             message = f"{field.name} is an ordinary attribute: nothing moves the tensor or saves it"
             help = f"write {field.name}: {field.type.text} = buffer(...), or take an nn.Parameter to train it"
             return message, help
-        if isinstance(context.project.declarations.get(member.name), TensorClassDecl):
+        if isinstance(context.facts.declarations.get(member.name), TensorClassDecl):
             message = f"{field.name} is an ordinary attribute: nothing moves or saves the tensors of a {member.text}"
             return message, "declare a buffer(...) for each tensor, or pass it to forward"
     return None
@@ -108,8 +108,8 @@ def _short(type: TypeExpr) -> str:
 
 def _is_module(name: str, context: RuleContext) -> bool:
     """True if the text says that a class is an nn.Module."""
-    declared = context.project.declarations.get(name)
-    return isinstance(declared, ModuleDecl) or derives_from_layer(name, context.project)
+    declared = context.facts.declarations.get(name)
+    return isinstance(declared, ModuleDecl) or derives_from_layer(name, context.facts)
 
 
 def _fields_with_tensors(source: ClassSource) -> bool:
@@ -158,7 +158,7 @@ def unregistered_state(context: RuleContext) -> Iterator[Problem]:
     if not isinstance(declaration, ModuleDecl):
         return
     declared = {field.name for field in declaration.fields if not isinstance(field, ConfigDecl)}
-    bases = [source for source in context.project.lineage(declaration.qualified).values() if source is not None]
+    bases = [source for source in context.facts.lineage(declaration.qualified).values() if source is not None]
     registered = {each.name for source in bases for each in source.registers if each.is_tensor}
     for method in context.source.methods:
         if method.name not in _CONSTRUCTORS:
@@ -178,7 +178,7 @@ def unregistered_state(context: RuleContext) -> Iterator[Problem]:
                 yield Problem(message, change.place, help)
 
 
-def _problem(change: Change, lists: set[str], context: RuleContext) -> tuple[str, str] | None:
+def _problem(change: AttributeChange, lists: set[str], context: RuleContext) -> tuple[str, str] | None:
     """The problem with what a constructor assigns, and how to fix it."""
     if change.action == "append" and change.name not in lists:
         return None

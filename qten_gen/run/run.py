@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..common.header import digest
 from ..project import cache
 from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
-from ..project.cache import NO_FILE, FreshRecord, Seen, Signature, Stat, last_seen, status_of
+from ..project.cache import NO_FILE, FreshRecord, Seen, Stamp, Stat, last_seen, status_of
 from ..project.config import Config
 from ..project.files import Listed, PathError, Project, ProjectFiles, discover
 from ..project.output_names import outputs_of, source_of
@@ -300,11 +300,11 @@ def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> 
     return fresh
 
 
-def _signature(output: str, text: str, now: int) -> Signature:
+def _signature(output: str, text: str, now: int) -> Stamp:
     """The signature of an output with the text that was planned; `NO_FILE` if somebody has changed it since."""
     try:
         status = os.stat(output)
     except OSError:
         return NO_FILE
     data = read_output(output)
-    return Signature.of(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else NO_FILE
+    return Stamp.of(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else NO_FILE

@@ -10,15 +10,15 @@ import pytest
 from .imports import REPOSITORY, sources
 
 ROOMS = {
-    "cli": 1_505,
-    "run|project|generate": 4_202,
-    "read|link|model|common": 7_909,
+    "cli": 1_496,
+    "run|project|generate": 4_186,
+    "read|link|model|common": 7_930,
     "reflection": 950,
-    "rules": 5_100,
+    "rules": 5_088,
     "emit|report|building": 2_325,
     "runtime/declaring": 3_366,
     "runtime/module": 3_609,
-    "runtime/qten_style|runtime": 1_990,
+    "runtime/qten_style|runtime": 2_021,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_150,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_153,

@@ -28,9 +28,14 @@ _CAPABILITIES = {
 }
 
 
+def installed(name: str) -> str | None:
+    """A program of the environment that runs the tests, or of the path; None if there is none."""
+    return shutil.which(name, path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
+
+
 def program(name: str) -> str:
-    """A program of the environment that runs the tests, or of the path."""
-    found = shutil.which(name, path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
+    """A program that has to be installed."""
+    found = installed(name)
     assert found, f"{name} is not installed: python -m pip install --editable '.[dev]'"
     return found
 

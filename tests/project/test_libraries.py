@@ -231,3 +231,13 @@ def test_a_module_that_appears_inside_a_library_is_found_by_the_next_run(
     assert qten_gen("--check", "app").status == 1
     qten_gen("app")
     assert "_rt.tensor_property" in qten_gen.read("app/model_qten.py")
+
+
+def test_a_folder_without_python_files_is_no_module(qten_gen: Command) -> None:
+    qten_gen.write(
+        "src/shop/model.py", "from qten_gen import param\nfrom data import Net\nclass A(Net):\n    w: int = param(1)\n"
+    )
+    qten_gen.write("src/data/raw/table.csv", "")
+    assert "QG007" in qten_gen("src").out
+    qten_gen.write("src/data/raw/names.py", "")
+    assert "QG007" not in qten_gen("src").out

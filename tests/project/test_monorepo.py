@@ -64,3 +64,13 @@ def test_paths_without_settings_share_the_folder_around_them(qten_gen: Command) 
     assert qten_gen("a").summary == "2 files written"
     assert qten_gen("a", "b").summary == "2 files up to date, 2 written"
     assert caches(qten_gen) == {"a", "."}
+
+
+def test_a_namespace_package_may_lie_in_two_source_roots(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsource-roots = ["a/src", "b/src"]\n')
+    qten_gen.write("a/src/shop/base.py", BATCH)
+    for name, module in {"absolute": "shop.base", "relative": ".base"}.items():
+        qten_gen.write(
+            f"b/src/shop/{name}.py", f"from {module} import Batch\nclass Child(Batch):\n    y: int | None = None\n"
+        )
+    assert qten_gen("a", "b").summary.startswith("6 files written")

@@ -17,7 +17,7 @@ from qten_gen.model import (
     TypeExpr,
     language,
 )
-from qten_gen.rules.rule_input import Project
+from qten_gen.rules.rule_input import Facts
 
 
 def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
@@ -41,7 +41,7 @@ def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
     fields = (FieldSource("weight", TypeExpr("torch.nn.Parameter"), specifier=weight),)
 
     def codes(declaration: Declaration, source: ClassSource) -> list[str]:
-        return [finding.code for finding in rules.check_declaration(declaration, source, Project())]
+        return [finding.code for finding in rules.check_declaration(declaration, source, Facts())]
 
     assert codes(batch, ClassSource("Batch", ())) == ["QG104", "QG205"]
     assert codes(net, ClassSource("Net", (), fields=fields)) == ["QG302", "QG303"]

@@ -42,13 +42,20 @@ def refuse(declaration: Declaration, statement: ClassStatement, module: str, sco
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
-    from ...generate.in_memory import refuse
+    from ...model.diagnostics import DeclarationError
     from ...reflection import class_source, mixins
-    from ...rules.rule_input import Project
+    from ...rules import Facts, check_declaration
 
     known = {**statement.children(), **dict(statement.parents)}
-    project = Project(known, nested=statement.declared, mixins=mixins(statement))
-    refuse(declaration, class_source(statement), project, lambda: own_text(module, scope))
+    facts = Facts(known, nested=statement.declared, mixins=mixins(statement))
+    found = [item for item in check_declaration(declaration, class_source(statement), facts) if item.is_error]
+    text = own_text(module, scope) if any(item.kind.is_suppressible for item in found) else None
+    if text is not None:
+        from ...generate.suppression import accepted
+
+        found = accepted(found, text.text, declaration.name)
+    if found:
+        raise DeclarationError.of(declaration.name, found)
 
 
 def own_text(module: str, scope: Scope) -> OwnText | None:

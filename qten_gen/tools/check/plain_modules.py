@@ -18,7 +18,7 @@ from ...project.import_graph import Modules, closure, importers_of
 from ...read.positions import locate, node_at
 from ...read.syntax import keeping_trees
 from ...rules import PLAIN_RULES, UNREGISTERED_STATE
-from ...rules import Project as Declared
+from ...rules import Facts as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
 from ..adopt.files import OpenFile, Project, method_of

@@ -13,7 +13,7 @@ from ...read.positions import extent_at
 from ...read.syntax import lines_of, tree_of
 from ...read.values import Extent, Written, extent
 from ...rules.replaced_fields import declared_at
-from ...rules.rule_input import Project
+from ...rules.rule_input import Facts
 
 _NAMING = ("keys", "tie")
 """Arguments of specifiers that name fields in a string, beside those that are expressions."""
@@ -37,13 +37,13 @@ class Mention(NamedTuple):
 
 def mentions(file: FileDecl, text: str) -> Iterator[Mention]:
     """The names in a file that is valid Python."""
-    project, module, tree, lines = Project.of(file), file.source.module, tree_of(text), lines_of(text)
+    facts, module, tree, lines = Facts.of(file), file.source.module, tree_of(text), lines_of(text)
     for use in field_uses(tree):
         cls, *path = use.owner
         place = _place(use, lines)
-        found = declared_at([file.meanings.get(f"{module}:{cls}", f"{module}.{cls}"), *path], project)
+        found = declared_at([file.meanings.get(f"{module}:{cls}", f"{module}.{cls}"), *path], facts)
         if place is not None and found is not None and any(field.name == use.name for field in found.fields):
-            yield Mention(found, use.name, *place, _origin(found, use.name, project))
+            yield Mention(found, use.name, *place, _origin(found, use.name, facts))
     for declaration in file.declarations:
         where = extent_at(tree, declaration.place / "name", lines)
         if where is not None:
@@ -51,11 +51,11 @@ def mentions(file: FileDecl, text: str) -> Iterator[Mention]:
         for where in _strings(declaration, file, tree, lines):
             for field in declaration.fields:
                 for place in _words(field.name, where, lines):
-                    yield Mention(declaration, field.name, *place, _origin(declaration, field.name, project))
+                    yield Mention(declaration, field.name, *place, _origin(declaration, field.name, facts))
 
 
-def _origin(declaration: Declaration, name: str, project: Project) -> str:
-    lineage = (declaration, *project.ancestors(declaration))
+def _origin(declaration: Declaration, name: str, facts: Facts) -> str:
+    lineage = (declaration, *facts.ancestors(declaration))
     return [each.qualified for each in lineage if any(field.name == name for field in each.fields)][-1]
 
 

@@ -359,6 +359,20 @@ def test_a_nested_object_whose_batch_size_was_shortened_is_refused_before_anythi
     assert not (tmp_path / "new").exists()
 
 
+class Longer(Inner):
+    """Has a field that no `Outer` would load."""
+
+    z: Tensor | None = None
+
+
+def test_a_nested_object_of_a_subclass_is_refused_as_it_would_be_loaded_as_another(tmp_path: Path) -> None:
+    value = outer(4).replace(inner=Longer(torch.ones(4), batch_size=4))
+    for save in (value.memmap, value.save_safetensors):
+        with pytest.raises(TypeError, match=r"Outer\.inner: expected a Inner, as which it is loaded, got a Longer"):
+            save(tmp_path / "new")
+    assert isinstance(value.memmap().inner, Longer)
+
+
 @pytest.mark.parametrize(("path", "error"), [("", ValueError), (b"map", TypeError)])
 def test_a_path_that_is_empty_or_bytes_is_refused(path: Any, error: type[Exception], tmp_path: Path) -> None:
     value = outer(4)

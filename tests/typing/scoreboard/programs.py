@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from .rows import OURS, PEERS, ROWS, Row
@@ -63,6 +64,24 @@ class TdBatch(TensorClass):
 td_point = TdPoint(torch.ones(2, 2), torch.ones(2), batch_size=[2])
 td = TdBatch(x, td_point, batch_size=[2])
 """,
+    "TypedTensorDict": """
+from tensordict import TypedTensorDict
+
+
+class TtPoint(TypedTensorDict):
+    position: Tensor
+    weight: Tensor
+
+
+class TtBatch(TypedTensorDict):
+    tokens: Tensor
+    point: TtPoint
+    mask: Tensor | None = None
+
+
+tt_point = TtPoint(position=torch.ones(2, 2), weight=torch.ones(2), batch_size=[2])
+tt = TtBatch(tokens=x, point=tt_point, batch_size=[2])
+""",
     "jaxtyping": """
 from dataclasses import dataclass
 from jaxtyping import Bool, Float
@@ -92,10 +111,24 @@ class Line:
 
 def of_column(row: Row, column: str) -> tuple[str, str] | None:
     """The code and the type of a row in a column; the type is empty for a mistake. None where the column does not have it."""
+    if column == "TypedTensorDict":
+        found = of_column(row, "tensordict")
+        return (
+            None
+            if found is None or "source" in found[0]
+            else (_typed_tensordict(found[0]), _typed_tensordict(found[1]))
+        )
     if column in PEERS:
         code = row.peers.get(column, "")
         return (code, row.peer_type.get(column, row.type)) if code else None
     return row.code, row.type
+
+
+def _typed_tensordict(code: str) -> str:
+    """The code of tensordict's class with its TypedTensorDict, whose constructor takes keywords only."""
+    keywords = re.sub(r"TdBatch\(([^,)]+)", r"TdBatch(tokens=\1", code)
+    keywords = re.sub(r"(TdBatch\([^)]*), td_point", r"\1, point=td_point", keywords)
+    return re.sub(r"\btd", "tt", keywords).replace("Td", "Tt")
 
 
 def program(column: str) -> tuple[str, list[Line]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 OURS = "declared"
 """Our column."""
 
-PEERS = ("nn.Module", "tensordict", "jaxtyping")
+PEERS = ("nn.Module", "tensordict", "TypedTensorDict", "jaxtyping")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable
 from functools import partial
 from pickle import PickleBuffer
-from typing import Any, Final, NotRequired, SupportsIndex, TypeAlias, TypedDict, TypeVar, cast
+from typing import Any, Final, NotRequired, SupportsIndex, TypedDict, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -52,10 +52,7 @@ class State(TypedDict):
     raw: NotRequired[dict[str, object]]
 
 
-Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
-
-
-def reduce(self: T) -> Reduced[T]:
+def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
     """How to pickle with torch's tensors: the class and a state of plain values."""
     device = None if self._device is None else str(self._device)
     fields = {name: bare(value) for name, value in contents(self).items()}
@@ -112,21 +109,22 @@ def restore(self: Stored, state: State) -> None:
     stored = state["fields"]
     seen: dict[int, Tensor] = {}
     for name, code in state.get("raw", {}).items():
-        stored[name] = each(code, partial(_from_raw, seen))
+        stored[name] = _from_raw(seen, code) if type(code) is tuple else each(code, partial(_from_raw, seen))
     batch_size = Size(state["batch_size"])
     for field in self._per_item:
         if isinstance(stored.get(field), list):
             stored[field] = PerItem(cast("list[object]", stored[field]), batch_size)
     device = None if state["device"] is None else torch.device(state["device"])
-    values = [leaf for name in tensor_and_nested(self) for leaf in tensors_of(stored.get(name))]
-    devices = {leaf.device for leaf in values if isinstance(leaf, (Tensor, Stored))} - {None}
-    if device is not None and devices and devices != {device}:
-        # `torch.load` has put the tensors elsewhere.
-        device = devices.pop() if len(devices) == 1 else None
+    if device is not None:
+        values = [leaf for name in tensor_and_nested(self) for leaf in tensors_of(stored.get(name))]
+        devices = {leaf.device for leaf in values if isinstance(leaf, (Tensor, Stored))} - {None}
+        if devices and devices != {device}:  # `torch.load` has put the tensors elsewhere
+            device = devices.pop() if len(devices) == 1 else None
     if state.get("declared") != type(self)._fingerprint:  # type: ignore[attr-defined] # as above
         fit_saved(self, stored, batch_size, device)
     filled(self, stored, batch_size, device, state.get("names"))
-    store_beside(self, state.get("attributes", {}))
+    if "attributes" in state:
+        store_beside(self, state["attributes"])
     if state.get("lock", False):
         lock(self)
 

@@ -24,8 +24,8 @@ from typing import Final, NamedTuple, TypeVar
 import torch
 from torch import Size, Tensor, nn
 
-from ..core.contents import contents
-from ..core.error_text import abridged, label
+from ..core.contents import contents, nested_class
+from ..core.error_text import abridged, describe, label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
@@ -107,6 +107,9 @@ class Description:
             if key in value._static:
                 entries[key] = None if self.options.temporary else StaticEntry(encode(item, where))
             else:
+                cls = nested_class(type(value), key) if isinstance(item, Stored) else type(item)
+                if type(item) is not cls and not self.options.temporary:
+                    raise TypeError(f"{where}: expected a {cls.__name__}, as which it is loaded, got {describe(item)}")
                 size = Size() if key in value._unbatched else value._batch_size
                 entries[key] = self._entry(item, where, size, key, folder)
             if key in value.__structure__ and isinstance(item, Tensor) and not item.is_meta:
