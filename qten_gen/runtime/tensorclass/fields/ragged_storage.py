@@ -136,7 +136,8 @@ class RaggedStorage(Stored):
         if what is not None:
             said = "computed along dimensions" if what == "kept" else what
             advice = "reduce the rows of each item with .reduce(...), or compute with .rows"
-            raise TypeError(f"{where} is Ragged, and its items cannot be {said}; {advice}")
+            of = "the items of a Ragged" if field is None else f"{where} is Ragged, and its items"
+            raise TypeError(f"{of} cannot be {said}; {advice}")
 
     def refuse_unknown(self, where: str) -> None:
         """Refuse lengths that nobody can read."""
