@@ -235,7 +235,7 @@ def unannotated_registration(context: RuleContext) -> Iterator[Problem]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or not context.constructs_itself:
         return
-    classes = (declaration, *context.project.ancestors(declaration))
+    classes = (declaration, *context.facts.ancestors(declaration))
     if any(base.text.rpartition(".")[2] == "OpenModule" for each in classes for base in each.bases):
         return
     seen = {change.name for method in context.source.methods for change in method.changes}
