@@ -369,6 +369,16 @@ def test_a_trainer_that_writes_it_is_left_alone() -> None:
     assert model(torch.ones(4)).tolist() == [0.0] * 4
 
 
+@pytest.mark.parametrize("compiled", [Inner, Reader])
+def test_a_compiled_call_is_a_first_call_too(compiled: type[Module]) -> None:
+    model: nn.Module = on_meta(compiled)
+    allocated(model)
+    given = (torch.ones(4),) if compiled is Reader else ()
+    with pytest.warns(UserWarning, match="had other values than its declaration gives"):
+        found = torch.compile(model, backend="eager")(*given)
+    assert torch.equal(found, compiled()(*given))
+
+
 def test_compiled_code_knows_nothing_of_it() -> None:
     model = emptied(OfMethod)
     compiled = torch.compile(lambda x: x * model.get_buffer("mask"), fullgraph=True, backend="eager")

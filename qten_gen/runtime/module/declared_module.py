@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import torch
 from torch import Tensor
 
+from ...common.naming import REFERENCE
 from .functional import Functional
 from .module_base import TIES, VIRTUAL_CACHE, ModuleBase, Yielding
 
@@ -109,32 +110,29 @@ class DeclaredModule(ModuleBase, Functional):
 
             error_msgs += disagreements(self, state_dict, prefix)
         if assigns:
-            from .ties_and_dtypes import cast_assigned, share_assigned
-            from .virtual_tensors import follow_assigned
+            if cls._kept or cls._tied:
+                from .ties_and_dtypes import cast_assigned, share_assigned
 
-            cast_assigned(self, state_dict, prefix)
-            share_assigned(self, state_dict, prefix)
-            follow_assigned(self, state_dict, prefix)
+                cast_assigned(self, state_dict, prefix)
+                share_assigned(self, state_dict, prefix)
+            if REFERENCE in self._buffers or self._modules:
+                from .virtual_tensors import follow_assigned
+
+                follow_assigned(self, state_dict, prefix)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
-        if assigns:
+        if assigns and self._non_persistent_buffers_set:
             from .life_cycles import remake_missing
 
             given = (each.device for each in state_dict.values() if isinstance(each, Tensor) and not each.is_meta)
             remake_missing(self, next(given, torch.get_default_device()))
-        if strict and self._modules:  # most layers are leaves
-            unexpected_keys += _keys_of_absent_children(self, state_dict, prefix)
-
-
-def _keys_of_absent_children(module: DeclaredModule, state_dict: Mapping[str, object], prefix: str) -> list[str]:
-    """Keys below children that a condition has switched off. nn.Module skips what is below a child that is registered as None."""
-    absent = tuple(
-        f"{prefix}{name}."
-        for name, specifier in type(module)._specifiers.items()
-        if getattr(specifier, "when", None) is not None and name in module._modules and module._modules[name] is None
-    )
-    return [key for key in state_dict if key.startswith(absent)] if absent else []
+        if strict and None in self._modules.values():
+            # nn.Module skips what is below a child that is registered as None: one that a condition has switched off.
+            conditions = {name: getattr(each, "when", None) for name, each in cls._specifiers.items()}
+            off = [name for name, child in self._modules.items() if child is None and conditions.get(name) is not None]
+            absent = tuple(f"{prefix}{name}." for name in off)
+            unexpected_keys += [key for key in state_dict if key.startswith(absent)]
 
 
 def migrates(cls: type[ModuleBase]) -> bool:

@@ -271,13 +271,13 @@ def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: t
     unsaved = [
         (each, name) for each in module.modules() if each is not module for name in each._non_persistent_buffers_set
     ]
-    before = [(each._buffers.get(name), _version(each, name)) for each, name in unsaved]
+    before = [(held := each._buffers.get(name), version_of(held)) for each, name in unsaved]
     is_placed = device is not None or dtype is not None
     # The tensors themselves, and not their ids alone: the memory of one that the block lets go may be that of a new one.
     earlier = {id(tensor): tensor for tensor in chain(module.parameters(), module.buffers())} if is_placed else {}
     yield
     for (each, name), (held, version) in zip(unsaved, before, strict=True):
-        if each._buffers.get(name) is not held or _version(each, name) != version:
+        if each._buffers.get(name) is not held or version_of(held) != version:
             vars(each).setdefault(FOREIGN, set()).add(name)  # its module cannot make that again
     if not is_placed:
         return
@@ -294,11 +294,6 @@ def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: t
     for (holder, name), *others in shared:
         for other, alias in others:
             other._parameters[alias] = holder._parameters[name]
-
-
-def _version(module: nn.Module, name: str) -> int:
-    held = module._buffers.get(name)
-    return 0 if held is None else version_of(held)
 
 
 def _shared(module: nn.Module) -> list[list[_Place]]:

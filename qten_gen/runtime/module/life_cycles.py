@@ -298,7 +298,7 @@ def _check_buffers(module: ModuleBase, args: tuple[object, ...]) -> None:
     Raises:
         RuntimeError: nothing makes a buffer, and nobody has written it.
     """
-    if is_dynamo_compiling() or not _make_unwritten(module, args):
+    if not _make_unwritten(module, args):
         return
     unwatch(module)
     for child in module.modules():  # which may never be called themselves
@@ -310,6 +310,10 @@ def _check_buffers(module: ModuleBase, args: tuple[object, ...]) -> None:
             and (buffer.is_meta or unfilled(buffer, 0))
         ):
             raise RuntimeError(f"{type(module).__name__}.{name} was never written: {_unmade(module, name)}")
+
+
+# What torch.compiler.disable does, without importing the compiler: a compiled call looks at buffers as any other does.
+_check_buffers._torchdynamo_disable = True  # type: ignore[attr-defined] # functions take any attribute
 
 
 def _unmade(module: nn.Module, name: str) -> str:
@@ -325,6 +329,12 @@ def _unmade(module: nn.Module, name: str) -> str:
 
 
 def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
+    """`_make_here`, which is not to be compiled where a compiled call comes to it."""
+    dynamo: Any = sys.modules.get("torch._dynamo")
+    return bool((dynamo.disable(_make_here) if dynamo else _make_here)(module, given))
+
+
+def _make_here(module: ModuleBase, given: tuple[object, ...]) -> bool:
     """Make unsaved buffers that are on meta, or got memory past every method of the module; False for a run on meta alone."""
     tensors = (each for each in (*given, *module.parameters(), *module.buffers()) if isinstance(each, Tensor))
     device = next((each.device for each in tensors if not each.is_meta), None)

@@ -41,9 +41,9 @@ def mark(tensor: Tensor) -> Mark:
     return Mark(tensor, version_of(tensor), bits, number)
 
 
-def version_of(tensor: Tensor) -> int:
-    """How often a tensor was written; 0 for one of inference mode, which does not count."""
-    return 0 if tensor.is_inference() else tensor._version
+def version_of(tensor: Tensor | None) -> int:
+    """How often a tensor was written; 0 for None, and for one of inference mode, which does not count."""
+    return 0 if tensor is None or tensor.is_inference() else tensor._version
 
 
 def unfilled(tensor: Tensor, version: int) -> int:

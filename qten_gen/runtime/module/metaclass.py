@@ -181,15 +181,11 @@ class _PlainConstruction:
 def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
     """The bases, with `_PlainConstruction` where a generated constructor stands behind a class of another library."""
     declared = next(index for index, base in enumerate(bases) if issubclass(base, ModuleBase))
-    is_behind = any(map(_is_foreign, bases[:declared])) and _has_generated_init(bases[declared])
+    init = next((each for each in bases[declared].__mro__ if "__init__" in vars(each)), object)
+    is_behind = any(map(_is_foreign, bases[:declared])) and _is_generated(init)
     if not is_behind or any(issubclass(base, _PlainConstruction) for base in bases):
         return bases
     return (*bases[:declared], _PlainConstruction, *bases[declared:])
-
-
-def _has_generated_init(base: type) -> bool:
-    """Return whether a class is constructed by generated code, and not by an `__init__` of its own."""
-    return next((_is_generated(each) for each in base.__mro__ if "__init__" in vars(each)), False)
 
 
 def _is_generated(base: type) -> bool:

@@ -82,13 +82,12 @@ def follow_assigned(module: ModuleBase, state_dict: Mapping[str, Tensor], prefix
 
     A module around this one has been loaded before, so that the nearest one counts.
     """
-    given = (state_dict.get(prefix + name) for name, _ in module.named_parameters())
+    following = [each for each in module.modules() if isinstance(each, ModuleBase) and REFERENCE in each._buffers]
+    given = (state_dict.get(prefix + name) for name, _ in module.named_parameters()) if following else ()
     nearest = next((each for each in given if isinstance(each, Tensor) and each.is_floating_point()), None)
-    if nearest is None:
-        return
-    for each in module.modules():
-        empty = each._buffers.get(REFERENCE) if isinstance(each, ModuleBase) else None
-        if empty is not None and (empty.dtype, empty.device) != (nearest.dtype, nearest.device):
+    for each in following if nearest is not None else ():
+        empty = each._buffers[REFERENCE]
+        if nearest is not None and empty is not None and (empty.dtype, empty.device) != (nearest.dtype, nearest.device):
             each._buffers[REFERENCE] = torch.empty_like(empty, dtype=nearest.dtype, device=nearest.device)
 
 

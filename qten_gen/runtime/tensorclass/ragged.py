@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import prod
-from multiprocessing.reduction import ForkingPickler
 from operator import sub
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast, overload
 
@@ -39,15 +38,6 @@ def unpickled() -> Ragged[Any]:
     return object.__new__(Ragged)
 
 
-def _as_ragged(reduced: tuple[Any, ...]) -> tuple[Any, ...]:
-    """How to pickle an object whose class may be a variant, which no name leads to."""
-    return (unpickled, (), *reduced[2:])
-
-
-def _reduced_for_processes(instance: Any) -> tuple[Any, ...]:
-    return _as_ragged(pickling.reduce_for_processes(instance))
-
-
 class _RaggedMeta(TensorClassMeta):
     """Metaclass of `Ragged` and of its variants for the rows of each TensorClass. Nothing is generated for them."""
 
@@ -66,7 +56,6 @@ class _RaggedMeta(TensorClassMeta):
             cls.rows_class, cls._nested = (Tensor, {}) if rows is None else (rows, {"rows": ""})
             cls._complete_class()
             cls.__attribute_places__ = ()  # where rows begin is found again
-            ForkingPickler.register(cls, _reduced_for_processes)
             return cls
 
 
@@ -355,9 +344,6 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         return found.view(*self._batch_size, *rows.shape[1:])
 
     if not TYPE_CHECKING:
-
-        def __reduce_ex__(self, protocol):
-            return _as_ragged(pickling.reduce_ex(self, protocol))
 
         def __setstate__(self, state):
             rows = state["fields"].get("rows")

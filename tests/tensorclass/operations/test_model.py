@@ -25,7 +25,7 @@ from qten_gen.runtime.tensorclass.operations.table import OPERATIONS
 from .model import index_steps, object_steps, pointwise_steps, shape_steps
 from .model.contents import contents
 from .model.declarations import Declaration, declarations, peer_declarations, ragged_declarations
-from .model.libraries import Compiled, Library, OnAnotherDevice, Tensordict, assert_equal, assert_same
+from .model.libraries import Compiled, Exported, Library, OnAnotherDevice, Tensordict, assert_equal, assert_same
 from .model.plain import IsRagged, Plain, valued
 from .model.steps import CLONE, OTHER, Builder, Step
 
@@ -59,6 +59,9 @@ SETTINGS = settings(
     # Drawing may take long on a machine that is busy.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
+
+EXPORTED = ("__add__", "__mul__", "__rsub__", "cat", "flip", "neg", "reshape", "stack", "to double", "unsqueeze")
+"""Operations that are tried in exported programs, each of which takes its time to be made."""
 
 REFUSED = "is Ragged|holds one Python value per item|argument 'dim'|frozen"
 """Messages about a Ragged field, another one before it, or what is looked at first."""
@@ -104,6 +107,20 @@ def test_sequences_of_operations_are_the_same_compiled(data: Any, declaration: D
 @given(st.data(), ragged_declarations(), st.integers(0, 9))
 def test_sequences_of_operations_are_those_on_lists_of_tensors(data: Any, declaration: Declaration, seed: int) -> None:
     run(Library(), data, declaration, seed)
+
+
+@settings(SETTINGS, max_examples=max(30, EXAMPLES // 4))
+@given(st.data(), ragged_declarations(), st.integers(0, 9))
+def test_ragged_items_come_back_from_files_workers_and_loaders(data: Any, declaration: Declaration, seed: int) -> None:
+    run(Library(), data, declaration, seed, {**object_steps.RAGGED_WAYS, **index_steps.BY_NAME})
+
+
+@settings(SETTINGS, max_examples=max(4, EXAMPLES // 30))
+@given(st.data(), ragged_declarations(), st.integers(0, 9))
+def test_sequences_of_operations_on_ragged_items_are_the_same_exported(
+    data: Any, declaration: Declaration, seed: int
+) -> None:
+    run(Exported(), data, declaration, seed, {name: BUILDERS[name] for name in EXPORTED})
 
 
 @settings(SETTINGS, max_examples=max(12, EXAMPLES // 8))

@@ -150,9 +150,8 @@ def _rows_of(cls: type) -> str:
 
 
 def described(value: object) -> str:
-    return (
-        f"{describe(value)} of batch size {list(value._batch_size)}" if isinstance(value, Stored) else describe(value)
-    )
+    size = f" of batch size {list(value._batch_size)}" if isinstance(value, Stored) else ""
+    return f"{describe(value)}{size}"
 
 
 def _from_jagged(where: str, value: Tensor) -> Any:

@@ -177,14 +177,8 @@ def from_dataclass(
     """
     if not dataclasses.is_dataclass(source) or isinstance(source, type):
         raise TypeError(f"{cls.__name__}.from_dataclass: expected an instance of a dataclass, got {describe(source)}")
-    return from_dict(
-        cls,
-        _values(source),
-        batch_size=batch_size,
-        device=device,
-        auto_batch_size=auto_batch_size or None,
-        batch_dims=batch_dims,
-    )
+    values, found = _values(source), auto_batch_size or None
+    return from_dict(cls, values, batch_size=batch_size, device=device, auto_batch_size=found, batch_dims=batch_dims)
 
 
 def from_namedtuple(
@@ -208,14 +202,8 @@ def from_namedtuple(
     """
     if _names(source) is None or dataclasses.is_dataclass(source):
         raise TypeError(f"{cls.__name__}.from_namedtuple: expected a named tuple, got {describe(source)}")
-    return from_dict(
-        cls,
-        _values(source),
-        batch_size=batch_size,
-        device=device,
-        auto_batch_size=auto_batch_size or None,
-        batch_dims=batch_dims,
-    )
+    values, found = _values(source), auto_batch_size or None
+    return from_dict(cls, values, batch_size=batch_size, device=device, auto_batch_size=found, batch_dims=batch_dims)
 
 
 def _values(source: object) -> Mapping[str, object]:

@@ -17,6 +17,7 @@ from typing import Any, Final, NotRequired, SupportsIndex, TypedDict, TypeVar, c
 import torch
 from torch import Size, Tensor
 
+from ..core import late
 from ..core.contents import beside_fields, contents, store_beside, tensor_and_nested, tensors_of
 from ..core.locks import lock
 from ..core.other_libraries import bare
@@ -52,7 +53,7 @@ class State(TypedDict):
     raw: NotRequired[dict[str, object]]
 
 
-def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
+def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T], ...], State]:
     """How to pickle with torch's tensors: the class and a state of plain values."""
     device = None if self._device is None else str(self._device)
     fields = {name: bare(value) for name, value in contents(self).items()}
@@ -64,6 +65,8 @@ def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
     state = State(fields=fields, batch_size=tuple(self._batch_size), device=device, declared=declared)
     beside = {"names": self._names, "lock": self._lock not in (None, FROZEN), "attributes": beside_fields(self)}
     state.update(cast(State, {name: value for name, value in beside.items() if value}))
+    if self.__structure__:  # no name leads to a Ragged of objects
+        return late.ragged.unpickled, (), state
     return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
 
 

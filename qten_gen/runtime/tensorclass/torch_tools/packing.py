@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from ctypes import memmove
 from dataclasses import dataclass
 from multiprocessing.reduction import ForkingPickler
 from operator import itemgetter
@@ -100,8 +101,10 @@ def copied(
     for tensor in plain:
         if tensor.untyped_storage()._cdata not in others and (all_of_them or not tensor.is_shared()):  # type: ignore[no-untyped-call] # torch gives it no types
             size, first = tensor.itemsize, int(tensor.storage_offset()) * tensor.itemsize
-            last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
-            end = first + last * size if tensor.numel() else first
+            count = tensor.numel()
+            if count and not tensor.is_contiguous():
+                count = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
+            end = first + count * size
             by_storage.setdefault(tensor.untyped_storage()._cdata, []).append((first, end, tensor))
     ranges: list[tuple[int, int, list[Tensor]]] = []
     for found in by_storage.values():
@@ -121,8 +124,8 @@ def copied(
     places: Places = {}
     at = 0
     for start, end, inside in small:
-        source = torch.empty(0, dtype=torch.uint8).set_(inside[0].untyped_storage(), start, (end - start,), (1,))
-        flat[at : at + end - start].copy_(source)
+        # A tenth of the time that views of both and `copy_` take.
+        memmove(flat.data_ptr() + at, inside[0].untyped_storage().data_ptr() + start, end - start)
         for tensor in inside:
             place = (at - start) // tensor.itemsize + int(tensor.storage_offset())
             places[id(tensor)] = dtype_name(tensor.dtype), tuple(tensor.shape), tensor.stride(), place

@@ -76,6 +76,16 @@ class Compiled(Library):
         return compiled(value, second)
 
 
+class Exported(Library):
+    """This project in programs of `torch.export`."""
+
+    def calls(self, step: Callable[[Any, Any], Any], value: Any, second: Any) -> Any:
+        module = torch.nn.Module()
+        module.__dict__["forward"] = step
+        program: Any = torch.export.export(module, (value, second), strict=False)
+        return program.module()(value, second)
+
+
 Condition = Callable[[Step, Plain], bool]
 
 

@@ -6,12 +6,16 @@ import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
+from multiprocessing.reduction import ForkingPickler
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from hypothesis import strategies as st
 from torch.utils import _pytree
+from torch.utils.data import DataLoader
+from torch.utils.data._utils import worker
 
 from qten_gen import TensorClass
 
@@ -69,6 +73,39 @@ def _memmap(draw: st.DrawFn, plain: Plain) -> Step:
             return TensorClass.clone(found).lock_()
 
     return Step("memmap", as_annotated, run=run, locked=True)
+
+
+def _safetensors(draw: st.DrawFn, plain: Plain) -> Step:
+    def run(value: Any, second: Any) -> Any:
+        with TemporaryDirectory() as folder:
+            TensorClass.save_safetensors(value, f"{folder}/one.safetensors")
+            return TensorClass.clone(type(value).load_safetensors(f"{folder}/one.safetensors"))
+
+    return Step("safetensors", as_annotated, run=run)
+
+
+def _sent(draw: st.DrawFn, plain: Plain) -> Step:
+    """What a worker of a DataLoader sends, and the main process gets."""
+
+    def run(value: Any, second: Any) -> Any:
+        with patch.object(worker, "_worker_info", object()):
+            text = ForkingPickler.dumps([value, value])
+        found, again = pickle.loads(text)
+        assert found is again
+        return found
+
+    return Step("sent", same, run=run, locked=plain.locked)
+
+
+def _loaded(draw: st.DrawFn, plain: Plain) -> Step:
+    """All items of a batch from a DataLoader: cut out of it, or stacked one by one."""
+    whole = draw(st.booleans())
+
+    def run(value: Any, second: Any) -> Any:
+        dataset: Any = value if whole else list(value)
+        return next(iter(DataLoader(dataset, max(len(value), 1))))
+
+    return Step("loaded", lambda before, other: before if whole else replace(before, names={}), (), run=run)
 
 
 def _state_dict(draw: st.DrawFn, plain: Plain) -> Step:
@@ -197,3 +234,6 @@ BY_NAME: dict[str, Builder] = {
     "set_": _set_in_place,
     "update_": _update_in_place,
 }
+
+RAGGED_WAYS: dict[str, Builder] = {"safetensors": _safetensors, "sent": _sent, "loaded": _loaded, "memmap": _memmap}
+"""Ways of objects with Ragged fields, tried by themselves."""
