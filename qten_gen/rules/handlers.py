@@ -129,8 +129,8 @@ def _meaning(name: str, module: str, file: FileDecl) -> str:
 def _covers(taken: Sequence[str], type: str, facts: Facts) -> bool:
     """True if one of the types that are taken is a handler's, a base of it, or none that the text tells."""
     for name in (*taken, type):
-        is_known = name in ("None", "torch.Tensor") or hasattr(builtins, name.removeprefix("builtins."))
-        if not is_known and name not in facts.declarations and name not in facts.classes:
+        known = name in ("None", "torch.Tensor", "qten_gen.Ragged") or hasattr(builtins, name.removeprefix("builtins."))
+        if not known and name not in facts.declarations and name not in facts.classes:
             return True
     if any(not PROTOCOLS.isdisjoint(facts.lineage(name)) for name in taken):  # which a class need not derive from
         return True

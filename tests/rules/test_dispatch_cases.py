@@ -70,7 +70,7 @@ def uncovered(forward: str, registered: str = "Batch", handler: str = "net: Net,
     """The messages, with their help, about one handler of a module with a `forward`."""
     text = (
         "from typing import *\nfrom collections.abc import Sequence\nfrom torch import Tensor\nfrom jaxtyping import Float\n"
-        "from qten_gen import Module, TensorClass\n"
+        "from qten_gen import Module, Ragged, TensorClass\n"
         "class Batch(TensorClass):\n    x: Tensor\nclass Sub(Batch): ...\n"
         "class Pair(NamedTuple):\n    x: Tensor\nclass HasX(Protocol):\n    x: Tensor\n"
         "T = TypeVar('T')\nS = TypeVar('S', bound=Sub)\n"
@@ -110,6 +110,7 @@ def test_a_handler_is_covered_by_what_forward_takes(forward: str, registered: st
     ("forward", "registered"),
     [
         ("    def forward(self, x: Tensor) -> int: ...", "Batch"),
+        ("    def forward(self, x: Ragged[Tensor]) -> int: ...", "Batch"),
         ('    def forward(self, x: Float[Tensor, "n"]) -> int: ...', "Batch"),
         ("    def forward(self, x: Sub) -> int: ...", "Batch"),
         ("    def forward(self, x: Union[Tensor, int]) -> int: ...", "str"),

@@ -149,6 +149,11 @@ REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
         lambda b: lifted(torch.max)(b, 0),
         "Batch.boxes is Ragged, and its items cannot be reduced",
     ),
+    "sum of a field": (
+        lambda b: lifted(torch.sum)(b.boxes, 0),
+        "the items of a Ragged cannot be reduced; reduce the rows",
+    ),
+    "a layer": (lambda b: torch.nn.Linear(4, 2)(b.boxes), "linear is not defined for Ragged; compute with .rows, or"),
     "cumsum": (lambda b: lifted(torch.cumsum)(b, 0), "Batch.boxes is Ragged, and its items cannot be"),
     "new_zeros": (lambda b: b.new_zeros(3), "Batch.boxes is Ragged, and its items cannot be created"),
     "pad": (lambda b: b.pad([1, 1]), "Batch.boxes is Ragged, and its items cannot be padded"),

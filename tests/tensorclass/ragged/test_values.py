@@ -30,6 +30,11 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
     "too few": (lambda: [torch.rand(2, 4)], ValueError, "Batch.boxes: expected a list of 2 items, got 1"),
     "no tensor": (lambda: [rand(1, 4), 3], TypeError, "expected a Tensor whose first dimension is the rows, got int 3"),
+    "a list in a list": (
+        lambda: [[rand(1, 4)], [rand(1, 4)]],
+        TypeError,
+        "whose first dimension is the rows, got a list",
+    ),
     "no dimension": (lambda: [rand(()), rand(())], TypeError, "Batch.boxes: item 0: expected a Tensor whose first"),
     "another shape": (
         lambda: [rand(1, 4), rand(1, 5)],

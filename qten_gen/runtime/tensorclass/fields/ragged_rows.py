@@ -99,7 +99,8 @@ def _refuse_items(where: str, cls: type[Any], items: list[Any]) -> None:
     """Refuse items that are not all rows of one class and shape."""
     for at, item in enumerate(items):
         if not isinstance(item, cls) or not dims(item):
-            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}")
+            many = "; pass batch_size=... for a batch of items" if isinstance(item, list) else ""
+            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}{many}")
         if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
             wanted = ["n", *items[0].shape[1:]]
             raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")

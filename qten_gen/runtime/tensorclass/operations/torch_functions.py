@@ -102,6 +102,8 @@ def refusal(function: Callable[..., object], kind: str) -> str:
     """The message for a function that objects of a class have no form of."""
     name = _name(function)
     public = name.replace("torch._C._nn.", "torch.nn.functional.")
+    if kind.startswith("Ragged"):
+        return f"{public} is not defined for {kind}; compute with .rows, or with .map_rows, which keeps the lengths"
     # Only a module calls these on what it is called with.
     handler = f"; a handler of a module for {kind} has to be imported" if public.startswith("torch.nn.") else ""
     return f"{public} is not defined for {kind}; {advice(name)}{handler}"
