@@ -177,7 +177,6 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.generator
 	$(BIN)/python -m benchmarks.editor
 	$(BIN)/python -m benchmarks.tensorclass
-	$(BIN)/python -m benchmarks.primitives
 	$(BIN)/python -W ignore -m benchmarks.ragged
 	$(BIN)/python -m benchmarks.compiled
 	$(BIN)/python -m benchmarks.class_creation

@@ -8,9 +8,8 @@ from xml.etree import ElementTree
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
 
-from benchmarks import chart, compiled, derived, materialize, module, primitives, storage
+from benchmarks import chart, compiled, derived, materialize, module, storage
 from benchmarks.tensorclass.columns import SMALL, Column, build, columns
 from benchmarks.tensorclass.comparison import differing, mean_ratio
 from benchmarks.tensorclass.layouts import LAYOUTS, THREE, Layout
@@ -65,18 +64,6 @@ def test_the_compiled_step_does_the_same_in_all_columns() -> None:
 def test_the_compiled_step_of_a_generated_class_asks_for_few_guards() -> None:
     # A class of tensordict has 324, one written by hand 40. Torch 2.14 asks for more of every class. More would be a step back.
     assert compiled.guards(*compiled.steps()["generated"]) <= (71 if torch.__version__ >= "2.14" else 57)
-
-
-@pytest.mark.parametrize(("written", "looped", "arguments"), [row[1:] for row in primitives.ROWS])
-def test_a_primitive_does_the_same_written_out_and_as_a_loop(
-    written: primitives.Primitive, looped: primitives.Primitive, arguments: str
-) -> None:
-    found = []
-    for function in (written, looped):
-        names = {**primitives.namespace(), "call": function}
-        result = eval(f"call({arguments})", names)
-        found.append([leaf for leaf in tree_leaves((result, names["a"])) if leaf is not None])
-    assert all(torch.equal(torch.as_tensor(a), torch.as_tensor(b)) for a, b in zip(*found, strict=True))
 
 
 @pytest.mark.parametrize("row", list(module.rows()), ids=lambda row: row[0])

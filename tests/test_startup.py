@@ -135,7 +135,7 @@ print(len(files), sum(len(open(file, encoding="utf-8").readlines()) for file in 
 print(*sorted({name.split(".")[1] for name in sys.modules if name.startswith("qten_gen.")}))
 """
 
-MODULES, LINES = 85, 8_300
+MODULES, LINES = 85, 8_390
 """What this program may load of the package. What a change adds has to be worth it to every program."""
 
 

@@ -20,7 +20,7 @@ WRITTEN_BUILTINS = frozenset(
 
 ALIASES = frozenset(
     """
-    _OrderedDict _Size _Tensor _builtins _compiled _features _joined _module _nn _repeat _rt _t _torch _warned
+    _OrderedDict _Size _Tensor _builtins _compiled _features _joined _module _nn _rt _t _torch _warned
     """.split()
 )
 """The other globals of generated modules: what they import, and what the runtime keeps in them."""

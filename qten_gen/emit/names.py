@@ -13,7 +13,6 @@ IMPORTS = {
     "_builtins": ImportedName("builtins", None),
     "_t": ImportedName("typing", None),
     "_OrderedDict": ImportedName("collections", "OrderedDict"),
-    "_repeat": ImportedName("itertools", "repeat"),
     "_torch": ImportedName("torch", None),
     "_nn": ImportedName("torch", "nn"),
     "_rt": ImportedName("qten_gen.runtime", "generated"),
@@ -120,7 +119,7 @@ NestedNames = Mapping[str, str]
 
 _TAKEN = frozenset(
     """
-    argument batch_size batch_sizes device fn index item items key leaves lock n names other pieces self tensor value values
+    batch_size device lock n names self value
     """.split()
 ).union(ALIASES, WRITTEN_BUILTINS)
 """The variables and imports of generated code."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from keyword import kwlist
 from typing import NamedTuple
 
@@ -20,19 +20,11 @@ _IN_TEMPLATE = ("_rt", "_t", "_torch")
 
 
 class TensorClassView(NamedTuple):
-    """The input of the template of a TensorClass.
-
-    `map` to `to_dict` are the statements of the primitives with the same names. Where one makes an object, it calls `_fill`,
-    which stores its arguments: the fields that the batch carries, the other fields, and what every object has.
-    """
+    """The input of the template of a TensorClass."""
 
     declaration: TensorClassDecl
     attributes: tuple[str, ...]
     """The assignments in the class body."""
-    of_base_class: tuple[str, ...]
-    """The assignments of what serves from the base class, where a parent may have its own."""
-    properties: tuple[str, ...]
-    """The assignments of properties that the runtime has."""
     parameters: tuple[str, ...]
     """The parameters of the constructor, without `self`."""
     defaults: tuple[str, ...]
@@ -41,29 +33,9 @@ class TensorClassView(NamedTuple):
     shape_checks: tuple[str, ...]
     """The statements of the constructor that compare shapes and dtypes with the annotations."""
     n: str
-    """The constructor's variable for the number of batch dimensions."""
-    plain: bool
-    """True if every field is one tensor that carries the batch, so that the primitives of the base class serve."""
-    has_nested: bool
-    fill_signature: str
-    """The `def` line of `_fill`."""
-    stores: tuple[str, ...]
-    """The statements of `_fill` that store the fields."""
+    """The constructor's variable for the number of batch dimensions; empty where no field asks for it."""
     fill: str
-    """The call of `_fill` in the constructor."""
-    map: str
-    map_with: str
-    rearrange: str
-    zip: str
-    join: str
-    matches: tuple[str, ...]
-    """The statements of `_check_compatible`."""
-    leaves: str
-    pieces: str
-    """The assignment of what `_split` goes through: the values of all fields and the batch size, part by part."""
-    contents: str
-    """The statement of `_field_values`."""
-    to_dict: str
+    """The call of `_fill`, which stores the fields that the batch carries, the others, and what every object has."""
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
     imports: tuple[str, ...]
@@ -83,91 +55,32 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     # Names of dimensions become variables, which must not hide any of these.
     checks = shape_checks(declaration, n, taken.union(_IN_CONSTRUCTORS, classes, {n}))
     fields = tuple(
-        stored_field(field, declaration, names, builtins, n, checks.guards.get(field.name), variables)
+        stored_field(field, declaration, names, builtins, n, checks.guards.get(field.name))
         for field in declaration.fields
     )
-    carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
-    stored = [*carried, *static]  # the order in which `Stored._assign` passes the values on
-    always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
-    plain = all(f.plain for f in fields)
-    matches = tuple(f.lines.match for f in fields if f.lines.match)
+    carried = [f.name for f in declaration.fields if not f.kind.is_static]
+    static = [f.name for f in declaration.fields if f.kind.is_static]
     aliases = Aliases()
     return TensorClassView(
         declaration=declaration,
         attributes=_attributes(declaration, names),
-        of_base_class=tuple(_of_base_class(declaration, plain, bool(matches))),
-        properties=tuple(f.property for f in fields if f.own and f.property),
         parameters=_parameters(declaration, names, builtins, variables, aliases),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
         shape_checks=checks.lines,
-        n=n,
-        plain=plain,
-        has_nested=any(f.kind in (FieldKind.NESTED, FieldKind.RAGGED) for f in declaration.fields),
-        fill_signature=_fill_signature(stored),
-        stores=tuple(f"self.{f.storage} = {f.stored}" for f in stored),
-        fill=layout.bracketed("self._fill(", [*(f.name for f in stored), "batch_size", "device", "names"], ")", 8),
-        map=_new([f.lines.map for f in stored], "self._batch_size", "self._device", "self._names"),
-        map_with=_new([f.lines.map_with for f in stored], "self._batch_size", "device", "self._names"),
-        rearrange=_new([f.lines.rearrange for f in stored], "batch_size", "self._device"),
-        zip=_new([f.lines.zip for f in stored], "self._batch_size", "self._device", "self._names"),
-        join=_new([f.lines.join for f in stored], "batch_size", "self._device"),
-        matches=matches,
-        leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
-        pieces=layout.bracketed(
-            "pieces = zip(", [*(f.lines.pieces for f in stored), "batch_sizes", "_repeat(self._device)"], ")", 8
-        ),
-        contents=_contents([f"self.{f.storage}" for f in carried], [f"self.{f.storage}" for f in static]),
-        to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
-        builtin=builtins.names(
-            *("type", "tuple", "dict", "str", "object"),
-            *(["len"] if carried else []),
-            *(["property"] if any(f.own and not f.property for f in fields) else []),
-            "list",
-        ),
+        n=n if carried else "",
+        fill=layout.bracketed("self._fill(", [*carried, *static, "batch_size", "device", "names"], ")", 8),
+        builtin=builtins.names("type", *(["len"] if carried else [])),
         imports=tuple(
             sorted(
                 aliases.used.union(
                     _IN_TEMPLATE,
                     builtins.imports,
-                    () if plain else ("_repeat",),
-                    ("_features",) if checks.lines else (),
-                    *(f.lines.imports for f in fields),
+                    ("_features",) if checks.lines or any(f.has_features for f in fields) else (),
                 )
             )
         ),
     )
-
-
-def _contents(carried: list[str], static: list[str]) -> str:
-    """The statement that returns two tuples: what the batch carries, and the Python values."""
-    line = f"return {_tuple(carried, 0)}, {_tuple(static, 0)}"
-    if len(line) + 8 <= layout.WIDTH:
-        return line
-    return "\n".join(
-        ["return (", f"{' ' * 12}{_tuple(carried, 12)},", f"{' ' * 12}{_tuple(static, 12)},", f"{' ' * 8})"]
-    )
-
-
-def _tuple(items: list[str], indent: int) -> str:
-    """A tuple of expressions, on one line if `indent` is 0."""
-    return layout.bracketed("(", items, ")", indent) if indent and len(items) > 1 else layout.in_parentheses(items)
-
-
-def _new(values: list[str], batch_size: str, device: str, *names: str) -> str:
-    """The statement that returns a new object of these values, unchecked; without `names` its dimensions have none."""
-    return layout.bracketed("return object.__new__(type(self))._fill(", [*values, batch_size, device, *names], ")", 8)
-
-
-def _fill_signature(fields: list[StoredField]) -> str:
-    """The `def` line of the method that stores the fields and what every object has, and returns the object."""
-    parameters = [
-        *(f"{field.name}: {field.type}" for field in fields),
-        "batch_size: _Size",
-        "device: _rt.Device",
-        "names: _rt.Names | None = None",
-    ]
-    return layout.signature("_fill", parameters, "_t.Self", 4)
 
 
 def _parameters(
@@ -201,7 +114,6 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
     """The tables of the generated class, which the runtime reads: one assignment each."""
     fields = declaration.fields
     nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
-    static = [f.name for f in fields if f.kind.is_static]
     assumed = [pair for f in fields for pair in spelling.assumed_default(f)]
     derives = any(base.declared for base in declaration.bases)
     return (
@@ -209,14 +121,4 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
         *([layout.mapping(assumed, 4, "_inlined_values = ")] if assumed else []),
         # What a parent declares is said anew where this class has nothing of the kind.
         *([layout.mapping(nested, 4, "_nested = ")] if nested or derives else []),
-        *([layout.names(static, 4, "_static = ")] if static or derives else []),
     )
-
-
-def _of_base_class(declaration: TensorClassDecl, plain: bool, has_matches: bool) -> Iterator[str]:
-    """The primitives of the base class that serve, where a parent with other kinds of fields may have its own."""
-    if any(base.declared for base in declaration.bases):
-        for primitive in ("_rearrange", "_split", "_field_values") if plain else ():
-            yield f"{primitive} = _rt.Stored.{primitive}"
-        if not has_matches:
-            yield "_check_compatible = _rt.Stored._check_compatible"

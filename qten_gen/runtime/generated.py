@@ -16,22 +16,16 @@ from .module.registration import new_buffer as new_buffer
 from .module.registration import new_parameter as new_parameter
 from .module.registration import set_attributes as set_attributes
 from .tensorclass.core.construction import DEFAULT as DEFAULT
-from .tensorclass.core.construction import Device as Device
 from .tensorclass.core.construction import DeviceLike as DeviceLike
 from .tensorclass.core.construction import batch_arguments as batch_arguments
 from .tensorclass.core.construction import default as default
-from .tensorclass.core.dimension_names import Names as Names
 from .tensorclass.core.dimension_names import NamesLike as NamesLike
 from .tensorclass.core.locks import frozen_property as frozen_property
-from .tensorclass.core.locks import frozen_view as frozen_view
 from .tensorclass.core.locks import lock as lock
-from .tensorclass.core.locks import refuse_other as refuse_other
 from .tensorclass.core.sizes import BatchSize as BatchSize
-from .tensorclass.core.stored import FROZEN as FROZEN
-from .tensorclass.core.stored import Changing as Changing
-from .tensorclass.core.stored import Joining as Joining
-from .tensorclass.core.stored import Splitting as Splitting
 from .tensorclass.core.stored import Stored as Stored
+from .tensorclass.fields.tensor import field_property as field_property
+from .tensorclass.fields.tensor import optional_property as optional_property
 from .tensorclass.fields.tensor import tensor as tensor
 from .tensorclass.fields.tensor import tensor_property as tensor_property
 
@@ -45,22 +39,11 @@ if TYPE_CHECKING:
     from .module.initialisation import check_filled as check_filled
     from .module.initialisation import fill as fill
     from .module.initialisation import mark_unfilled as mark_unfilled
-    from .tensorclass.fields.nested import join_nested as join_nested
-    from .tensorclass.fields.nested import match_nested as match_nested
     from .tensorclass.fields.nested import nested as nested
-    from .tensorclass.fields.nested import part_nested as part_nested
-    from .tensorclass.fields.nested import put_nested as put_nested
-    from .tensorclass.fields.nested import zip_nested as zip_nested
     from .tensorclass.fields.static import PLAIN as PLAIN
     from .tensorclass.fields.static import cast_static as cast_static
-    from .tensorclass.fields.static import same as same
     from .tensorclass.fields.static import static as static
-    from .tensorclass.fields.tensor import join_optional as join_optional
-    from .tensorclass.fields.tensor import match_optional as match_optional
     from .tensorclass.fields.tensor import number as number
-    from .tensorclass.fields.tensor import part_optional as part_optional
-    from .tensorclass.fields.tensor import put_optional as put_optional
-    from .tensorclass.fields.tensor import zip_optional as zip_optional
     from .tensorclass.ragged import Ragged as Ragged
 
     _V = TypeVar("_V")
@@ -87,10 +70,10 @@ else:
         "declaring.children": "ModuleDict ModuleList Sequential",
         "module.initialisation": "check_filled fill mark_unfilled",
         "module.construction": "construct from_declaration",
-        "tensorclass.fields.nested": "join_nested match_nested nested part_nested put_nested zip_nested",
-        "tensorclass.fields.tensor": "join_optional match_optional number part_optional put_optional zip_optional",
+        "tensorclass.fields.nested": "nested",
+        "tensorclass.fields.tensor": "number",
         "tensorclass.ragged": "Ragged",
-        "tensorclass.fields.static": "PLAIN cast_static same static",
+        "tensorclass.fields.static": "PLAIN cast_static static",
     }
     """What some kinds of fields and of modules call, by the file that is imported when generated code first names it."""
     _HOMES = {name: module for module, names in _LATE.items() for name in names.split()}

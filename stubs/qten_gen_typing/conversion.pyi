@@ -9,7 +9,7 @@ from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.sizes import Dim
 from qten_gen.runtime.tensorclass.core.stored import Stored
 from qten_gen.runtime.tensorclass.methods.applying import ApplyOptions
-from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
+from qten_gen.runtime.tensorclass.storage.pickling import State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
 
 T = TypeVar("T", bound="Conversion")
@@ -192,7 +192,7 @@ class Conversion(Stored):
 
         An object inside itself, which the list of a static field makes possible, is shown as `...`.
         """
-    def __reduce__(self: T) -> Reduced[T]:
+    def __reduce__(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
         """How to pickle with torch's tensors: the class and a state of plain values."""
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""

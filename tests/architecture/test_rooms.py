@@ -264,6 +264,7 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
+    {"primitives"},
     {"metaclass"},
     {"tensorclass"},
     {"ragged"},

@@ -8,7 +8,7 @@ import pytest
 
 from qten_gen.emit.file import python_class, python_file, stub_file
 from qten_gen.emit.names import IMPORTS, statements
-from qten_gen.generate.render import render_class
+from qten_gen.generate.render import render_class, text_of_python
 from qten_gen.model import FileDecl
 from qten_gen.read.module import read
 from tests.generated_sources import generated_sources
@@ -36,10 +36,14 @@ def linked(text: str, head: str = HEAD) -> FileDecl:
         ([], ()),
         (["_nn"], (("from torch import nn as _nn",),)),
         (
-            ["_rt", "_torch", "_t", "_builtins", "_repeat", "annotations"],
+            ["_rt", "_torch", "_t", "_builtins", "_OrderedDict", "annotations"],
             (
                 ("from __future__ import annotations",),
-                ("import builtins as _builtins", "import typing as _t", "from itertools import repeat as _repeat"),
+                (
+                    "import builtins as _builtins",
+                    "import typing as _t",
+                    "from collections import OrderedDict as _OrderedDict",
+                ),
                 ("import torch as _torch", "from qten_gen.runtime import generated as _rt"),
             ),
         ),
@@ -52,7 +56,7 @@ def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[t
 def test_a_docstring_causes_no_import() -> None:
     """Words that a search of the text would take for names of ours."""
     plain = linked("class Batch(TensorClass):\n    x: Tensor\n")
-    words = "_nn. _repeat( _builtins. _torch. _OrderedDict["
+    words = "_nn. _builtins. _torch. _OrderedDict["
     told = linked(f'class Batch(TensorClass):\n    """{words}"""\n\n    x: Tensor\n    """{words}"""\n')
     assert python_file(told).imports == python_file(plain).imports
     assert stub_file(told).imports == stub_file(plain).imports
@@ -62,7 +66,7 @@ def test_a_class_in_memory_has_the_imports_of_its_file() -> None:
     file = linked("class Batch(TensorClass):\n    x: Unbatched[Tensor]\n")
     (declaration,) = file.declarations
     assert python_class(declaration).imports == python_file(file).imports
-    assert "from itertools import repeat as _repeat\n" in render_class(declaration)
+    assert "from qten_gen.runtime import generated_features as _features\n" in render_class(declaration)
 
 
 def test_a_stub_gives_the_declared_classes_and_nothing_else() -> None:
@@ -88,3 +92,25 @@ def imports_what_it_uses(path: Path) -> bool:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     ours = set(IMPORTS) - {"annotations"}
     return imported & ours == used & ours
+
+
+BATCH = """
+class Batch(TensorClass):
+    tokens: Tensor
+    mask: Tensor | None = None
+"""
+
+SCORER = """
+class Scorer(Module):
+    dim: int
+    weight: nn.Parameter = param(8, "2*dim", initializer=nn.init.xavier_uniform_)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.linear(x, self.weight)
+"""
+
+
+@pytest.mark.parametrize(("text", "lines"), [(BATCH, 60), (BATCH + SCORER, 85)], ids=["one class", "README"])
+def test_a_generated_file_is_short_enough_to_be_reviewed(text: str, lines: int) -> None:
+    # Two lines of header stand before it.
+    assert 2 + len(text_of_python(python_file(linked(text))).splitlines()) <= lines

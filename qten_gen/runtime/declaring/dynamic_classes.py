@@ -49,14 +49,7 @@ class GeneratedBase:
 
 
 def keep_bases(cls: type, bases: tuple[type, ...], generated: type) -> None:
-    """Keep in a class what cloudpickle needs to rebuild it.
-
-    Primitives lose their annotations, which nobody reads. cloudpickle gives a class that is here already its functions again, and
-    with their annotations it would take three pickles until two are equal: dask gives up before.
-    """
-    for name, value in vars(generated).items():
-        if isinstance(value, FunctionType) and name.startswith("_") and not name.startswith("__"):
-            value.__annotations__ = {}
+    """Keep in a class what cloudpickle needs to rebuild it."""
     namespace = vars(cls)
     slots = namespace.get("__slots__")
     base = GeneratedBase(generated, None if slots is None else tuple(slots))

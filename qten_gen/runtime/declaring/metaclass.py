@@ -226,6 +226,6 @@ def _nested_class_of_parent(cls: DeclarationMeta, field: str) -> type | None:
         generated = vars(parent)
         # Its own generated class is among its bases, and gets its names from this very look-up.
         if "_fingerprint" in generated and parent not in cls.__bases__ and field in generated.get("_nested", {}):
-            found = generated["_fill"].__globals__.get(loading.bound_name(generated["_nested"][field]))
+            found = generated["__init__"].__globals__.get(loading.bound_name(generated["_nested"][field]))
             return None if found is loading.Undeclared else found
     return None

@@ -15,6 +15,7 @@ from ...common.naming import storage
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field, number
 from ..declaring.metaclass import DeclarationMeta
+from . import primitives
 from .core import contents, late
 from .core.stored import Stored
 from .torch_tools import pytree
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of `Stored` that generated code writes."""
-
-_DEFAULTS = ("_rearrange", "_split")
-"""Primitives of `Stored` that serve the usual classes, so that nothing is generated for these."""
 
 
 class Flagged:
@@ -61,6 +59,7 @@ class TensorClassMeta(DeclarationMeta):
     _known_options = (*language.STRING_OPTIONS,)
     _fields: tuple[str, ...] = ()
     _flags: frozenset[str] = frozenset()
+    _static: tuple[str, ...] = ()
     _unbatched: tuple[str, ...] = ()
     _per_item: tuple[str, ...] = ()
     __attribute_places__: tuple[str, ...] = ()
@@ -94,6 +93,8 @@ class TensorClassMeta(DeclarationMeta):
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:
         namespace["__dataclass_params__"] = _DataclassParams(summary.frozen)
+        # Under the class's own name, not of the generated one: dynamo guards that no class before that of a method has it too.
+        namespace |= primitives.compiled(summary, f"{namespace['__module__']}.{namespace['__qualname__']}")
         if "open" in summary.flags:
             return
         given = namespace.get("__slots__", ())
@@ -105,6 +106,7 @@ class TensorClassMeta(DeclarationMeta):
         summary = cls._declared_as
         cls._fields = tuple(f.name for f in summary.fields)
         cls._flags = summary.flags
+        cls._static = tuple(f.name for f in summary.fields if f.kind in ("static", "per item"))
         cls._unbatched = tuple(f.name for f in summary.fields if f.unbatched)
         cls._per_item = tuple(f.name for f in summary.fields if f.kind == "per item")
         cls.__ragged__ = tuple(f.name for f in summary.fields if f.kind == "ragged")
@@ -127,7 +129,6 @@ class TensorClassMeta(DeclarationMeta):
         contents.guard(cls, private)
         cls.__attribute_places__ = contents.places_beside_fields(cls, private)
         _gather_slots(cls, summary)
-        _gather_defaults(cls)
         cls._register()
 
     def _register(cls, *, is_filled: bool = True) -> None:
@@ -182,12 +183,6 @@ def _gather_slots(cls: type, summary: Summary) -> None:
         slot = getattr(cls, name, None)
         if isinstance(slot, MemberDescriptorType) and name not in vars(cls):
             type.__setattr__(cls, name, slot)
-
-
-def _gather_defaults(cls: type) -> None:
-    """Put inherited primitives under the class's own name as well, for the same reason."""
-    for name in _DEFAULTS:
-        type.__setattr__(cls, name, getattr(cls, name))
 
 
 def _dataclass_fields(

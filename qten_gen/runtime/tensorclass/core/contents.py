@@ -42,7 +42,7 @@ def nested_class(cls: type[Stored], name: str) -> type[Stored]:
     if name in cls.__ragged__ and not cls._nested[name]:
         return late.ragged.class_for(Tensor)  # type: ignore[no-any-return]
     # The generated module, in which the class's own code looks for it.
-    names, reference = cls._map.__globals__, cls._nested[name]
+    names, reference = cls.__generated_init__.__globals__, cls._nested[name]
     if names[loading.bound_name(reference)] is loading.Undeclared:
         qualified = loading.resolve_reference(reference, loading.source_name(names["__name__"]))
         import_module(qualified.rpartition(".")[0])

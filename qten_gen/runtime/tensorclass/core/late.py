@@ -17,10 +17,15 @@ from typing import Any
 
 _PACKAGE = __name__.removesuffix("core.late")
 _MODULES = {
+    "containers": "fields.dicts_and_lists",
     "json_values": "storage.json_values",
     "memory_map": "storage.memory_map",
     "nested": "fields.nested",
+    "per_item": "fields.per_item",
     "ragged": "ragged",
+    "ragged_fields": "fields.ragged",
+    "static": "fields.static",
+    "tensor": "fields.tensor",
     "tensordicts": "interop.tensordicts",
     "uncommon_trees": "torch_tools.uncommon_trees",
 }

@@ -1,13 +1,12 @@
-"""The base class of every TensorClass: slots, tables of the class, and primitives, most of which generated classes override.
+"""The base class of every TensorClass: slots, tables of the class, and primitives, which each class has compiled for its fields.
 
 Everything in `runtime/tensorclass` is written over it. `TensorClass` adds the public methods, and a generated class the
-primitives, so that the bases of a declared class are `Batch -> _Batch_ (generated) -> TensorClass -> Stored`.
+constructor and the properties, so that the bases of a declared class are `Batch -> _Batch_ (generated) -> TensorClass -> Stored`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from weakref import ref
 
@@ -49,14 +48,12 @@ FROZEN: Final = Lock(())
 
 
 class Stored:
-    """Named tensors that share their leading dimensions, as generated code stores them: one slot for each field, and six
-    others, of which generated code writes `_batch_size`, `_device`, `_names` and `_lock`.
+    """Named tensors that share their leading dimensions: one slot for each field, and six others, of which primitives write
+    `_batch_size`, `_device`, `_names` and `_lock`.
 
-    The tables say what the fields are; the metaclass and generated code fill them in. The primitives are the whole interface
-    between generated code and the runtime: they check nothing, and whoever calls them has checked. Those that have a body here
-    serve the classes whose fields are all single tensors that carry the batch, where a loop costs no time that can be measured;
-    other classes have their own. Another object that a primitive takes is of the same class. Its parameter is `Any` here,
-    because pyright does not accept `Self` in the override of a generated class.
+    The tables say what the fields are; the metaclass and generated code fill them in. The primitives, which `primitives.py`
+    compiles for each class, are all that methods know of fields. They check nothing: whoever calls them has checked.
+    Another object that a primitive takes is of the same class.
     """
 
     __slots__ = ("__weakref__", "_batch_size", "_device", "_entered", "_lock", "_names")
@@ -107,7 +104,7 @@ class Stored:
     _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
     """For each field with an annotated shape, the dtype and the dimensions of the annotation."""
 
-    def _fill(self, *args: Any, **kwargs: Any) -> Self:  # generated code says the parameters
+    def _fill(self, *args: Any, **kwargs: Any) -> Self:  # the fields are the parameters
         """Store the tensor and nested fields, the static fields, batch size, device and names, unchecked, and give the object.
 
         An object of a frozen class stores frozen copies of the objects in its nested fields.
@@ -124,21 +121,19 @@ class Stored:
 
     def _rearrange(self, fn: Callable[[Tensor, A], Tensor], argument: A, batch_size: Size) -> Self:
         """Apply `fn(tensor, argument)`, which turns the batch dimensions into `batch_size`, to every batched tensor."""
-        out = self._map_with(fn, argument, self._device)
-        out._batch_size = batch_size
-        out._names = None
-        return out
+        raise NotImplementedError
 
     def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Any) -> Self:
         """Apply `fn` to the tensors of both, field by field. Static fields are this object's."""
         raise NotImplementedError
 
-    def _index_put(self, index: Any, value: Any) -> None:  # whatever a tensor can be indexed with
-        """Write `value` into the items that `index` selects."""
+    def _index_put(self, index: Any, other: Any) -> None:  # whatever a tensor can be indexed with
+        """Write `other` into the items that `index` selects."""
         raise NotImplementedError
 
     def _check_compatible(self, other: Any) -> None:
-        """Refuse an object whose static values differ, or that has None in other fields. Nothing to refuse here."""
+        """Refuse an object whose static values differ, or that has None in other fields."""
+        raise NotImplementedError
 
     def _join(self, fn: Callable[[list[Tensor]], Tensor], items: Sequence[Any], batch_size: Size) -> Self:
         """Join every tensor of `items`, the first of which is this object, with `torch.stack` or `torch.cat`."""
@@ -148,11 +143,7 @@ class Stored:
         self, fn: Callable[[Tensor, A], Sequence[Tensor]], argument: A, batch_sizes: Sequence[Size]
     ) -> Sequence[Self]:
         """Cut every tensor with `fn(tensor, argument)` into one piece for each of `batch_sizes`."""
-        # In as many pieces as there are batch sizes; what is repeated has no end, so that `strict` would refuse it.
-        fields = [fn(value, argument) for value in self._field_values()[0]]
-        pieces = zip(*fields, batch_sizes, repeat(self._device), strict=False)
-        cls = type(self)
-        return [object.__new__(cls)._fill(*values) for values in pieces]
+        raise NotImplementedError
 
     def _leaves(self) -> list[Tensor]:
         """Every tensor to compute with, also of nested fields; None is left out, and so are the fields of `__structure__`."""
@@ -160,7 +151,7 @@ class Stored:
 
     def _field_values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:  # what a field holds, its annotation says
         """The values of the tensor and nested fields, and of the static fields, in field order."""
-        return tuple(self._leaves()), ()
+        raise NotImplementedError
 
     def _assign(
         self, values: Sequence[Any], static: Sequence[Any], batch_size: Size, device: torch.device | None

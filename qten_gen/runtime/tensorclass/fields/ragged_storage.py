@@ -286,15 +286,15 @@ class RaggedStorage(Stored):
         mine, theirs = self._rows, other._rows
         return self.with_rows(fn(mine, theirs) if isinstance(mine, Tensor) else mine._zip(fn, theirs))
 
-    def _index_put(self, index: Any, value: Any, field: Field | None = None) -> None:
+    def _index_put(self, index: Any, other: Any, field: Field | None = None) -> None:
         """Write items over others, whose lengths have been compared; rows of another shape would be broadcast."""
         where = _where(self, field)
         numbers = self.selected(where, index)
-        mine, theirs = self._rows, value._rows
+        mine, theirs = self._rows, other._rows
         pairs = [(mine, theirs)] if isinstance(mine, Tensor) else leaf_pairs(picked(mine, numbers), theirs)
-        for one, other in pairs:
-            if one.shape[1:] != other.shape[1:]:
-                shapes = f"{['n', *one.shape[1:]]}, got {['n', *other.shape[1:]]}"
+        for old, new in pairs:
+            if old.shape[1:] != new.shape[1:]:
+                shapes = f"{['n', *old.shape[1:]]}, got {['n', *new.shape[1:]]}"
                 raise ValueError(f"{where}: written items: expected rows of the shape {shapes}")
         if isinstance(mine, Tensor):
             mine[numbers] = theirs.to(mine.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, Literal, TypeVar, cast
 
 import torch
@@ -38,17 +39,33 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
     return on_device(value, device)
 
 
-def tensor_property(name: str, read: Callable[[Any], Tensor], doc: str) -> property:
+def tensor_property(name: str, read: Callable[[Any], Any], doc: str, *, optional: bool = False) -> property:
     """The property of a field that holds one tensor. What is set has to fit, and is moved to the object's device."""
     slot = storage(name)
 
-    def write(self: Stored, value: Tensor) -> None:
+    def write(self: Stored, value: object) -> None:
         if self._lock is not None:
             refuse_other(self, name, value)
         size = self._batch_size
         if type(value) is not Tensor or value.shape[: len(size)] != size or self._device is not None:
-            value = tensor(self, name, value, size, self._device)
+            value = None if value is None and optional else tensor(self, name, value, size, self._device)
         setattr(self, slot, value)
+
+    return property(read, write, doc=doc)
+
+
+optional_property = partial(tensor_property, optional=True)
+"""The property of a field that holds one tensor or None."""
+
+
+def field_property(name: str, read: Callable[[Any], Any], fit: Callable[[Any, Any], object], doc: str) -> property:
+    """The property of a field of another kind, which stores what `fit` makes of the object and the value."""
+    slot = storage(name)
+
+    def write(self: Stored, value: object) -> None:
+        if self._lock is not None:
+            refuse_other(self, name, value)
+        setattr(self, slot, fit(self, value))
 
     return property(read, write, doc=doc)
 
