@@ -274,7 +274,7 @@ def _renumbered(item: Difference, position: int, segment: str) -> Difference:
     )
 
 
-SAFETENSORS_DTYPES: Final = dict(
+SAFETENSORS_DTYPES: Final[dict[str, str]] = dict(
     zip(
         "BOOL U8 I8 U16 I16 F16 BF16 U32 I32 F32 U64 I64 F64 C64 F8_E4M3 F8_E5M2 F8_E8M0".split(),
         "bool uint8 int8 uint16 int16 float16 bfloat16 uint32 int32 float32 uint64 int64 float64 complex64 "

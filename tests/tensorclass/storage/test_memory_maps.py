@@ -166,7 +166,7 @@ def test_files_that_are_where_they_belong_are_not_written_again(tmp_path: Path) 
     assert_equal(Outer.load_memmap(tmp_path), outer(4))
 
 
-@pytest.mark.parametrize("view", [torch.conj, torch._neg_view])
+@pytest.mark.parametrize("view", [torch.conj, torch.ops.aten._neg_view])
 def test_a_conjugate_or_negative_view_of_a_file_is_written(tmp_path: Path, view: Callable[[Tensor], Tensor]) -> None:
     changed = Noted(torch.tensor([1 + 2j])).memmap(tmp_path).apply(view)
     assert_equal(changed.memmap(tmp_path), changed)

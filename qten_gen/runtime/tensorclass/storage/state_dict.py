@@ -79,8 +79,8 @@ def state_dict(
         return cast("dict[str, Any]", state)
     found: Any = OrderedDict() if destination is None else destination
     # A plain dict has no place for metadata.
-    if isinstance(found, OrderedDict) and not hasattr(found, "_metadata"):
-        cast(Any, found)._metadata = OrderedDict()
+    if issubclass(type(found), OrderedDict) and not hasattr(found, "_metadata"):
+        found._metadata = OrderedDict()
     entries, levels = _flat(state) if flatten else (state, state._metadata)
     found.update({prefix + name: value for name, value in entries.items()})
     if hasattr(found, "_metadata"):
