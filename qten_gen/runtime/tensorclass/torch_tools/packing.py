@@ -59,7 +59,8 @@ def dtype_name(dtype: torch.dtype) -> str:
 def is_plain(tensor: Tensor) -> bool:
     """True if a tensor is nothing but its elements: on the CPU, without history, hooks or attributes."""
     return (
-        tensor.is_cpu
+        not torch.compiler.is_compiling()  # dynamo cannot read the attributes of a tensor
+        and tensor.is_cpu
         and not tensor.requires_grad
         and tensor.layout is torch.strided
         and not tensor.is_conj()
