@@ -11,7 +11,7 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_496,
-    "run|project|generate": 4_186,
+    "run|project|generate": 4_174,
     "read|link|model|common": 7_930,
     "reflection": 950,
     "rules": 5_088,
@@ -19,10 +19,10 @@ ROOMS = {
     "runtime/declaring": 3_364,
     "runtime/module": 3_609,
     "runtime/qten_style|runtime": 2_021,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_136,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_140,
     "runtime/tensorclass/(methods|operations)": 4_590,
-    "runtime/tensorclass/storage": 2_156,
-    "runtime/tensorclass/(processes|interop|torch_tools)": 1_780,
+    "runtime/tensorclass/storage": 2_158,
+    "runtime/tensorclass/(processes|interop|torch_tools)": 1_786,
     "large_models": 3_732,
     "tools/adopt": 2_998,
     "tools/(inspect|lock)": 1_652,
