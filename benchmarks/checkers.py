@@ -6,7 +6,7 @@ Each checker runs over a program that imports torch and qten_gen alone, and over
 is what the stubs cost. A third program has as many plain dataclasses and nn.Modules, written by hand.
 
 mypy has those two libraries in its cache, as it has in every run but the first. It runs with stubs that it has not seen, then
-after the program was edited, then with nothing changed. pyright keeps nothing between runs. Times are of the processor, which
+after the program was edited, then with nothing changed. The others keep nothing between runs. Times are of the processor, which
 other programs on the machine hardly change.
 """
 
@@ -62,7 +62,7 @@ def use() -> str:
     for number in range(FILES):
         batches = [f"Batch{number}x{index}" for index in range(TENSORCLASSES)]
         layers = [f"Layer{number}x{index}" for index in range(MODULES)]
-        lines.append(f"from made.part{number}_qten import {', '.join([*batches, *layers])}")
+        lines.append(f"from made.part{number} import {', '.join([*batches, *layers])}")
         for name in batches:
             lines.append(f"def f{name}(batch: {name}) -> {name}:")
             lines.append('    print(batch.get("tokens"), batch.select("mask"), batch.to("cpu").doubled()[0])')
@@ -188,6 +188,19 @@ def measure(folder: Path, rounds: int) -> Iterator[tuple[str, list[float]]]:
             for name in PROGRAMS
         ]
         yield f"mypy, {state}", times
+    tools, python = str(Path(sys.executable).parent), f"--python-interpreter-path={sys.executable}"
+    searched = [option for path in (".", *paths) for option in ("--extra-search-path", path)]
+    for name, command in {
+        "pyrefly": [
+            f"{tools}/pyrefly",
+            "check",
+            "--preset=default",
+            python,
+            *(f"--search-path={p}" for p in (".", *paths)),
+        ],
+        "ty": [f"{tools}/ty", "check", "--python", sys.prefix, *searched],
+    }.items():
+        yield name, [seconds([*command, program], folder, rounds, lambda: None) for program in PROGRAMS]
     times = []
     for name in PROGRAMS:
         config = folder / f"{name}.json"

@@ -79,6 +79,7 @@ _RULES = (
         check=submodule_arguments.invalid_submodule_argument,
     ),
     UNREGISTERED_STATE,
+    Rule(Kind("QG324", "unannotated-registration", "warning"), check=unmanaged_state.unannotated_registration),
     Rule(Kind("QG325", "hidden-method", "warning"), check_plain=plain_modules.hidden_method),
     Rule(Kind("QG326", "uncacheable-tensor", can_be_wrong=True), check=cached_tensors.uncacheable_tensor),
     Rule(Kind("QG327", "cached-method", "warning"), check_plain=plain_modules.cached_method),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import AttributeChange, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr
+from ..model.diagnostics import Fix
 from ..model.field_kinds import is_tensor, members_of
+from ..model.source import RegisteredKind
 from .rule_input import Problem, RuleContext, at
 from .shared_objects import derives_from_layer, made_by
 
@@ -206,3 +208,51 @@ def _problem(change: AttributeChange, lists: set[str], context: RuleContext) -> 
         return f"the tensors in {what} are not registered, so .to() does not move them", "register a buffer for each"
     help = f'write self.register_buffer("{change.name}", ..., persistent=False), or nn.Parameter(...) to train it'
     return f"the tensor {what} is not registered, so .to() does not move it", help
+
+
+def unannotated_registration(context: RuleContext) -> Iterator[Problem]:
+    """A constructor registers a name by a string, which type checkers do not see.
+
+    They report `self.mask` of `register_buffer("mask", ...)` wherever it is read. An annotation in the class body gives it a
+    type, and changes nothing when the module runs. The rule does not report a class that derives from `OpenModule`.
+
+    Example:
+
+     import torch
+    -from qten_gen import Module
+    +from qten_gen import Module
+    +from torch import Tensor
+
+
+     class Causal(Module):
+    -      ^^^^^^
+    +    mask: Tensor
+    +
+         def __init__(self, length: int) -> None:
+             super().__init__()
+             self.register_buffer("mask", torch.ones(length, length).tril())
+    """
+    declaration = context.declaration
+    if not isinstance(declaration, ModuleDecl) or not context.constructs_itself:
+        return
+    classes = (declaration, *context.facts.ancestors(declaration))
+    if any(base.text.rpartition(".")[2] == "OpenModule" for each in classes for base in each.bases):
+        return
+    seen = {change.name for method in context.source.methods for change in method.changes}
+    for each in classes:
+        seen |= each.bound if isinstance(each, ModuleDecl) else set()
+    for found in context.source.registers:
+        if not found.by_name or found.name in seen or not found.name.isidentifier():
+            continue
+        seen.add(found.name)
+        type = _TYPES_OF_KINDS.get(found.kind, "..." if found.type is None else found.type.text)
+        written = f"{found.name}: {type}{' | None' if found.may_be_none else ''}"
+        message = f"{declaration.name} registers {found.name} by a string, which type checkers do not see"
+        names = context.file.names if context.file is not None else frozenset()
+        is_known = type.partition(".")[0] in names
+        methods = [method.place for method in context.source.methods if method.name == "__init__"]
+        fix = Fix(f"\n\n    {written}", methods[-1], is_behind=True, is_sure=False) if is_known and methods else None
+        yield Problem(message, context.name_place, f"write {written} in the class body", fix=fix)
+
+
+_TYPES_OF_KINDS = {RegisteredKind.BUFFER: "Tensor", RegisteredKind.PARAMETER: "nn.Parameter"}

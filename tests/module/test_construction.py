@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import json
 import pickle
 from abc import ABC, abstractmethod
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import torch
@@ -89,6 +91,34 @@ def test_a_config_goes_through_json() -> None:
     text = json.dumps(Configured(3, ["a"]).get_config())
 
     assert Configured.from_config(json.loads(text)).get_config() == {"dim": 3, "names": ["a"], "eps": 1e-6}
+
+
+@dataclasses.dataclass
+class Rope:
+    base: float = 1e4
+
+
+@dataclasses.dataclass
+class Shape:
+    dim: int
+    rope: Rope | None = None
+
+
+class Shaped(Module):
+    shape: Shape
+    extra: dict[str, int] = field(default_factory=dict)
+    weight: nn.Parameter = param("shape.dim", initializer=nn.init.ones_)
+
+
+def test_a_nested_config_goes_through_json_and_loads_by_weights_only(tmp_path: Path) -> None:
+    shape = Shape(3, Rope(5.0))
+    plain = {**Shaped(shape, {"a": 1}).get_config(), "shape": dataclasses.asdict(shape)}
+    torch.save(plain, tmp_path / "config.pt")
+    for given in (json.loads(json.dumps(plain)), torch.load(tmp_path / "config.pt", weights_only=True)):
+        again = Shaped.from_config(given)
+        assert again.get_config() == {"shape": shape, "extra": {"a": 1}}
+    with pytest.raises(TypeError, match="dims"):
+        Shaped.from_config({"shape": {"dims": 3}})
 
 
 def test_an_unknown_argument_is_an_error_that_names_it() -> None:

@@ -54,7 +54,7 @@ def update(target: str, path: str, import_roots: tuple[str, ...], *, check: bool
         return Outcome((f"up to date: {path}",), is_current=True)
     problem = None if old is None or accept else unversioned(old, new, code.classes)
     if problem is not None or check:
-        state = f"missing: {path}" if old is None else f"stale: {path}"
+        state = ("missing" if old is None else "stale" if changes else "stale, but with the same tensors") + f": {path}"
         advice = f"error: {path}: {problem}" if problem else "help: run qten-gen lock, and commit what it writes"
         return Outcome((state, *changes), (advice,))
     try:
