@@ -99,8 +99,10 @@ def test_a_traceback_shows_the_lines_of_a_class_made_in_memory() -> None:
 
 
 def test_classes_of_one_name_show_their_own_lines() -> None:
+    meta: Any = type(TensorClass)
+
     def made(name: str) -> Any:
-        return type(TensorClass)("Same", (TensorClass,), {"__annotations__": {name: Tensor}, "__module__": __name__})
+        return meta("Same", (TensorClass,), {"__annotations__": {name: Tensor}, "__module__": __name__})
 
     classes = {name: made(name) for name in ("first", "second")}
     assert all(f"fn(self._{name})" in inspect.getsource(cls._map) for name, cls in classes.items())

@@ -179,7 +179,7 @@ def compiled(summary: Summary, name: str) -> dict[str, FunctionType]:
 def _code(filename: str, text: str) -> CodeType:
     """Compile a text, which a debugger that steps into it shows. A class in a function is the same at each call."""
     lines = text.splitlines(keepends=True)
-    while linecache.cache.get(filename, (0, None, lines))[2] != lines:
+    while linecache.getlines(filename) not in ([], lines):
         filename = f"{filename[:-1]}'>"  # another class of the same name
     linecache.cache[filename] = (len(text), None, lines, filename)
     return compile(text, filename, "exec")
