@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from keyword import kwlist
 from typing import NamedTuple
@@ -58,6 +59,8 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         stored_field(field, declaration, names, builtins, n, checks.guards.get(field.name))
         for field in declaration.fields
     )
+    conditions = " ".join([*checks.lines, *(text for f in fields for text in (f.fit_if, f.fit))])
+    reads_n = re.search(rf"\b{n}\b", conditions) is not None
     carried = [f.name for f in declaration.fields if not f.kind.is_static]
     static = [f.name for f in declaration.fields if f.kind.is_static]
     aliases = Aliases()
@@ -68,9 +71,9 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
         shape_checks=checks.lines,
-        n=n if carried else "",
+        n=n if reads_n else "",
         fill=layout.bracketed("self._fill(", [*carried, *static, "batch_size", "device", "names"], ")", 8),
-        builtin=builtins.names("type", *(["len"] if carried else [])),
+        builtin=builtins.names("type", *(["len"] if reads_n else [])),
         imports=tuple(
             sorted(
                 aliases.used.union(

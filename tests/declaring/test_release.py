@@ -1,6 +1,7 @@
 """What a class made in memory holds goes with it."""
 
 import gc
+import inspect
 import linecache
 import os
 import sys
@@ -95,6 +96,16 @@ def test_a_traceback_shows_the_lines_of_a_class_made_in_memory() -> None:
     with pytest.raises(IndexError) as caught:
         batch_class()(torch.ones(2), batch_size=2)._map(lambda tensor: tensor[7, 7])
     assert "_fill(fn(self._x), " in "".join(traceback.format_exception(caught.value))
+
+
+def test_classes_of_one_name_show_their_own_lines() -> None:
+    meta: Any = type(TensorClass)
+
+    def made(name: str) -> Any:
+        return meta("Same", (TensorClass,), {"__annotations__": {name: Tensor}, "__module__": __name__})
+
+    classes = {name: made(name) for name in ("first", "second")}
+    assert all(f"fn(self._{name})" in inspect.getsource(cls._map) for name, cls in classes.items())
 
 
 def test_classes_of_different_calls_are_kept_apart() -> None:

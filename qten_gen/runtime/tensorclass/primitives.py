@@ -178,7 +178,10 @@ def compiled(summary: Summary, name: str) -> dict[str, FunctionType]:
 @lru_cache
 def _code(filename: str, text: str) -> CodeType:
     """Compile a text, which a debugger that steps into it shows. A class in a function is the same at each call."""
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    lines = text.splitlines(keepends=True)
+    while linecache.getlines(filename) not in ([], lines):
+        filename = f"{filename[:-1]}'>"  # another class of the same name
+    linecache.cache[filename] = (len(text), None, lines, filename)
     return compile(text, filename, "exec")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import pickle
 import random
@@ -120,6 +121,24 @@ def test_a_write_to_a_packed_object_reaches_those_that_shared_memory_and_no_othe
     packed.corner.fill_(1)
     assert packed.label is not None
     assert packed.label.eq(1).all() and base.eq(0).all()
+
+
+def test_what_was_packed_can_be_saved_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = Box(torch.rand(4), torch.arange(4), batch_size=4)
+    for packed in (value.pack(), in_a_worker(monkeypatch)(value)[0]):
+        file = io.BytesIO()
+        torch.save([packed, packed[:2], packed.corner], file)
+        file.seek(0)
+        with torch.serialization.safe_globals([Box]):
+            whole, part, corner = torch.load(file)
+        assert corner.equal(value.corner) and facts(whole) == facts(value) and facts(part) == facts(value[:2])
+
+
+def test_a_tensor_whose_memory_is_freed_is_not_packed() -> None:
+    value = Box(torch.zeros(4), torch.ones(4), batch_size=4)
+    value.corner.untyped_storage().resize_(0)
+    packed = value.pack()
+    assert packed.label is not None and packed.label.equal(torch.ones(4))
 
 
 class Message(Dataset[Any]):

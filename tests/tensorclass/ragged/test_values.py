@@ -41,6 +41,12 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         ValueError,
         "expected a shape of ['n', 4] as in item 0, got [1, 5]",
     ),
+    "no rows of a shape": (
+        lambda: [torch.ones(1, 4), torch.ones(0)],
+        ValueError,
+        "a shape of ['n', 4] as in item 0, got [0]",
+    ),
+    "an array": (lambda: Ragged.of(cast(Any, [rand(1, 4).numpy()])), TypeError, "Ragged.of: item 0: expected a Tensor"),
     "another annotation": (
         lambda: [torch.rand(4, 3), torch.rand(4, 3)],
         ValueError,

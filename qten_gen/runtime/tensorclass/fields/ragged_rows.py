@@ -87,8 +87,9 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     except (AttributeError, IndexError, TypeError, RuntimeError):
         _refuse_items(where, cls, items)
         raise
-    if not sizes:
+    if 0 in sizes or not isinstance(rows, cls):  # `torch.cat` takes an empty tensor for one of any shape
         _refuse_items(where, cls, items)
+    if not sizes:
         rows, sizes = items[0] if len(items) == 1 else joined(items), [count(item) for item in items]
     lengths = tensor_of(sizes, device_of(rows)).view(batch_size)
     made: Any = object.__new__(late.ragged.class_for(type(rows)))

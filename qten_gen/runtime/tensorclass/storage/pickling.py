@@ -24,7 +24,7 @@ from ..core.other_libraries import bare
 from ..core.stored import FROZEN, Stored
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from ..torch_tools.packing import DTYPES, codes_to_send, decoded, dtype_name, each, is_plain
+from ..torch_tools.packing import DTYPES, PACKED, codes_to_send, decoded, dtype_name, each, is_plain
 from . import files, memory_map
 from .json_values import encode
 from .loading import filled
@@ -82,8 +82,10 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
 
 def _as_raw(seen: dict[int, object], protocol: int, value: object) -> object:
     """A tensor as its bytes, where it is nothing but its elements; the same for a tensor that was seen before."""
-    if type(value) is not Tensor or not is_plain(value) or (protocol < 5 and value.dtype not in _UNPICKLED):
+    if type(value) is not Tensor or not is_plain(value):
         return value
+    if protocol < 5 and value.dtype not in _UNPICKLED:
+        return value.clone() if hasattr(value.untyped_storage(), PACKED) else value
     key = id(value)
     if key not in seen:
         memory, strides, place = value, None, 0

@@ -48,6 +48,9 @@ LARGEST: Final = 2**18
 """Bytes of the largest tensor that is packed: of larger ones the copy costs more than a descriptor, and one that is kept would
 keep the others in memory."""
 
+PACKED: Final = "_is_packed_by_qten_gen"
+"""The attribute of a storage with tensors of several dtypes, of which `torch.save` writes only one."""
+
 _ALIGNED = 64
 
 
@@ -106,7 +109,8 @@ def copied(
             if count and not tensor.is_contiguous():
                 count = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
             end = first + count * size
-            by_storage.setdefault(tensor.untyped_storage()._cdata, []).append((first, end, tensor))
+            if end <= tensor.untyped_storage().nbytes():  # not freed by `resize_(0)`
+                by_storage.setdefault(tensor.untyped_storage()._cdata, []).append((first, end, tensor))
     ranges: list[tuple[int, int, list[Tensor]]] = []
     for found in by_storage.values():
         start, end, inside = 0, 0, list[Tensor]()
@@ -156,7 +160,9 @@ def decoded(code: Code) -> Tensor:
     dtype = DTYPES[name]
     if isinstance(memory, Tensor):
         made = torch.empty(0, dtype=dtype, device=memory.device)
-        return made.set_(memory.untyped_storage(), place, shape, cast("tuple[int, ...]", strides))
+        whole = memory.untyped_storage()
+        setattr(whole, PACKED, True)  # the storage has one object in Python, as long as it lives
+        return made.set_(whole, place, shape, cast("tuple[int, ...]", strides))
     view = memoryview(memory)
     # `torch.frombuffer` takes no empty buffer. Torch takes memory that may not be written to, and writes to it.
     found = bytearray(view) if view.readonly else memory
