@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch._subclasses import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.data import DataLoader, Dataset
 from torch.utils.data._utils import worker
 
@@ -139,6 +141,19 @@ def test_a_tensor_whose_memory_is_freed_is_not_packed() -> None:
     value.corner.untyped_storage().resize_(0)
     packed = value.pack()
     assert packed.label is not None and packed.label.equal(torch.ones(4))
+
+
+def packed_double(corner: Tensor) -> Tensor:
+    return Box(corner, corner + 1, batch_size=4).pack().corner * 2
+
+
+def test_a_graph_has_copies_in_place_of_one_storage() -> None:
+    compiled = torch.compile(packed_double, fullgraph=True, backend="eager")
+    traced = make_fx(packed_double)(torch.zeros(4))
+    assert compiled(torch.ones(4)).tolist() == traced(torch.ones(4)).tolist() == [2] * 4
+    value = Box(torch.ones(4), batch_size=4)
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        assert value.pack().corner.shape == (4,)
 
 
 class Message(Dataset[Any]):

@@ -21,6 +21,7 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 import torch
 from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.compiler import is_compiling
 from torch.utils.data import get_worker_info
 
 from ..core.contents import beside_fields, tensors_of
@@ -185,6 +186,8 @@ def pack(self: T, *, shared: bool = False) -> T:
     Args:
         shared: Whether the storage is one that processes share: sending it copies nothing, and each sees the writes of the other.
     """
+    if is_compiling() or torch._C._len_torch_dispatch_stack():
+        return self._map(torch.clone)  # a graph has no storages
     codes = _codes(*copied(all_tensors(self), shared=shared, all_of_them=True))
     made = {key: decoded(code) for key, code in codes.items()}
     return with_tensors(self, lambda tensor: made.get(id(tensor), tensor), self._device)
