@@ -192,7 +192,7 @@ class Conversion(Stored):
 
         An object inside itself, which the list of a static field makes possible, is shown as `...`.
         """
-    def __reduce__(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
+    def __reduce__(self: T) -> tuple[Callable[..., object], tuple[type[T], ...], State]:
         """How to pickle with torch's tensors: the class and a state of plain values."""
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""

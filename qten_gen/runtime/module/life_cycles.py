@@ -330,7 +330,8 @@ def _unmade(module: nn.Module, name: str) -> str:
 
 def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
     """`_make_here`, which is not to be compiled where a compiled call comes to it."""
-    dynamo: Any = sys.modules.get("torch._dynamo")
+    # Dynamo goes through all of `sys.modules` where it traces this, and fails where another import adds to it meanwhile.
+    dynamo: Any = torch._dynamo if torch.compiler.is_compiling() else sys.modules.get("torch._dynamo")
     return bool((dynamo.disable(_make_here) if dynamo else _make_here)(module, given))
 
 
