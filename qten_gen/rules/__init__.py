@@ -82,7 +82,6 @@ _RULES = (
     Rule(Kind("QG324", "unannotated-registration", "warning"), check=unmanaged_state.unannotated_registration),
     Rule(Kind("QG325", "hidden-method", "warning"), check_plain=plain_modules.hidden_method),
     Rule(Kind("QG326", "uncacheable-tensor", can_be_wrong=True), check=cached_tensors.uncacheable_tensor),
-    Rule(Kind("QG327", "cached-method", "warning"), check_plain=plain_modules.cached_method),
     Rule(Kind("QG341", "invalid-choice"), check=children.invalid_choice),
     Rule(Kind("QG343", "invalid-alias"), check=field_names.invalid_alias),
     Rule(Kind("QG344", "early-value", can_be_wrong=True), check=dynamic_declarations.early_value),

@@ -11,42 +11,6 @@ from ..common.suggestions import did_you_mean
 from .field_names import MODULE
 from .plain_classes import Finding, PlainClass, attribute_of, nodes_of, own_nodes, owner_of
 
-_CACHES = ("functools.lru_cache", "functools.cache")
-
-
-def cached_method(cls: PlainClass) -> Iterator[Finding]:
-    """A method of a module is cached by `functools`.
-
-    Such a cache belongs to the function, so it keeps every module that it was called with, and the memory of its tensors,
-    alive. And it returns the old tensor after `.to()`, `load_state_dict` or a step of the optimizer: a module is its own key
-    whatever it holds. `qten-gen check` reports it. In a declared Module, `@virtual(cached=True)` makes a tensor that follows
-    the module.
-
-    Example:
-
-    -from functools import lru_cache
-    -
-     import torch
-     from torch import Tensor, nn
-
-
-     class Mask(nn.Module):
-    -    @lru_cache
-    -     ^^^^^^^^^
-         def causal(self, size: int) -> Tensor:
-             return torch.ones(size, size).tril()
-    """
-    for method in cls.methods:
-        for decorator in method.decorator_list:
-            made = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if owner_of(method) and cls.meaning(made) in _CACHES:
-                message = (
-                    f"the cache of {method.name} keeps every {cls.node.name} alive, and returns what it held before"
-                )
-                help = "cache a function of the values that it needs, or a buffer of the module"
-                yield Finding(decorator, message, help)
-
-
 _METHODS = frozenset(
     """
     add_module apply bfloat16 buffers children cpu cuda double eval float get_buffer get_parameter get_submodule half

@@ -14,7 +14,7 @@ ROOMS = {
     "run|project|generate": 4_184,
     "read|link|model|common": 7_930,
     "reflection": 950,
-    "rules": 5_140,
+    "rules": 5_105,
     "emit|report|building": 2_325,
     "runtime/declaring": 3_337,
     "runtime/module": 3_609,
@@ -22,7 +22,7 @@ ROOMS = {
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_140,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_158,
-    "runtime/tensorclass/(processes|interop|torch_tools)": 1_789,
+    "runtime/tensorclass/(processes|interop|torch_tools)": 1_791,
     "large_models": 3_732,
     "tools/adopt": 2_998,
     "tools/(inspect|lock)": 1_652,
@@ -33,9 +33,9 @@ ROOMS = {
 }
 """Rooms that share a number of lines, as a pattern of their folders below `qten_gen`."""
 
-PACKAGE_LINES = 55_150
+PACKAGE_LINES = 55_000
 PACKAGE_FILES = 330
-TEST_LINES = 56_200
+TEST_LINES = 56_000
 
 
 def lines(path: Path) -> int:

@@ -13,7 +13,7 @@ from qten_gen.rules.plain_modules import _PRIVATE
 from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.check.plain_modules import check
 
-HEAD = "import functools\nimport torch\nfrom torch import Tensor, nn\n"
+HEAD = "import torch\nfrom torch import Tensor, nn\n"
 
 
 def findings(**files: str) -> tuple[Diagnostic, ...]:
@@ -27,7 +27,7 @@ def codes(body: str, **files: str) -> list[tuple[str, int]]:
     """The codes and lines in a module `Net` with this body; the first line of the body is 1."""
     lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
     text = f"class Net(nn.Module):\n{lines}\n"
-    return [(item.code, item.span.line - 4) for item in findings(net=text, **files)]
+    return [(item.code, item.span.line - 3) for item in findings(net=text, **files)]
 
 
 FOUND: dict[str, list[tuple[str, int]]] = {
@@ -37,8 +37,6 @@ FOUND: dict[str, list[tuple[str, int]]] = {
     "def __init__(self):\n    self.dim = 3\n    self.up = nn.Linear(3, 3)\n    super().__init__()": [("QG501", 3)],
     "def __init__(self):  # qten-gen: ignore[QG501] made by load()\n    self.x = 1  # qten-gen: ignore[QG210] later": [],
     "def __init__(self):\n    super().__init__()\n    self.buffers = []": [("QG325", 3)],
-    "@functools.lru_cache\ndef mask(self, n):\n    return n": [("QG327", 1)],
-    "@staticmethod\n@functools.lru_cache\ndef mask(n):\n    return n": [],
 }
 
 
