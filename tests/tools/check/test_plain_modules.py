@@ -13,7 +13,7 @@ from qten_gen.rules.plain_modules import _PRIVATE
 from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.check.plain_modules import check
 
-HEAD = "import torch\nfrom torch import Tensor, nn\n"
+HEAD = "import functools\nimport torch\nfrom torch import Tensor, nn\n"
 
 
 def findings(**files: str) -> tuple[Diagnostic, ...]:
@@ -27,7 +27,7 @@ def codes(body: str, **files: str) -> list[tuple[str, int]]:
     """The codes and lines in a module `Net` with this body; the first line of the body is 1."""
     lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
     text = f"class Net(nn.Module):\n{lines}\n"
-    return [(item.code, item.span.line - 3) for item in findings(net=text, **files)]
+    return [(item.code, item.span.line - 4) for item in findings(net=text, **files)]
 
 
 FOUND: dict[str, list[tuple[str, int]]] = {
