@@ -63,7 +63,7 @@ BACKENDS = {
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """A folder with the sources of the sample package and none of its generated files."""
-    shutil.copytree(SHOP, tmp_path / "shop", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SHOP, tmp_path / "shop", ignore=shutil.ignore_patterns("__pycache__", "*.txt"))
     return tmp_path
 
 
