@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from qten_gen import deferred_init, is_deferred, refill
 
@@ -16,7 +18,7 @@ TOKENS = torch.arange(6)[None]
 
 
 @pytest.fixture(scope="module")
-def qwen() -> Any:
+def qwen() -> Iterator[Any]:
     """A small Qwen2, and what makes one."""
     transformers = pytest.importorskip("transformers")
     config = transformers.Qwen2Config(
@@ -28,7 +30,9 @@ def qwen() -> Any:
         num_key_value_heads=1,
         tie_word_embeddings=True,
     )
-    return lambda: importlib.import_module("transformers").Qwen2ForCausalLM(config).eval()
+    yield lambda: importlib.import_module("transformers").Qwen2ForCausalLM(config).eval()
+    if "smart_apply" in vars(nn.Module):
+        type.__delattr__(nn.Module, "smart_apply")  # which transformers leaves behind in torch's class
 
 
 @pytest.mark.parametrize("assign", [False, True])
