@@ -186,7 +186,7 @@ def _of_key(key: ast.expr, owner: Object) -> Iterator[FieldUse]:
 
 
 def _method(node: ast.Call) -> tuple[ast.expr, str, list[ast.expr]] | None:
-    """The object, the name and the arguments of the call of a method; of `copy.replace(x, ...)` those of `x.replace(...)`."""
+    """The object, the name and the arguments of a method call. `copy.replace(x, ...)` reads as `x.replace(...)`."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="copy" | "dataclasses"), attr="replace"), args=[changed]):
             return changed, "replace", []
@@ -213,7 +213,7 @@ def _object(node: ast.expr, known: _Known) -> Object | None:
 
 
 def _class(node: ast.expr, known: _Known) -> Object | None:
-    """An object of the class that an expression names; None if it is no name, or that of a variable."""
+    """An object of the class that an expression names; None if it is no name, or names a variable."""
     name = dotted(node)
     return None if name is None or name.partition(".")[0] in known else (name,)
 

@@ -74,7 +74,7 @@ def rearrange_ragged(
 
 
 def _extended(self: Stored, value: RaggedStorage, batch_size: Size) -> Size:
-    """The batch size of a field where that of its object is another: it may have more dimensions."""
+    """The batch size of a field whose object gets another batch size: the field may have more dimensions."""
     tail = value._batch_size[len(self._batch_size) :]
     return batch_size + tail if tail else batch_size
 

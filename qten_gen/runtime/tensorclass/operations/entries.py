@@ -186,7 +186,7 @@ _SPELT = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}
 
 
 def under_torch_names(name: str, options: Mapping[str, object]) -> Keywords:
-    """Keyword arguments under torch's own names, without those that say nothing.
+    """Keyword arguments under torch's own names, without `out=None` and `inplace=False`.
 
     Raises:
         TypeError: the result is to be written into `out`, or into the object.

@@ -194,7 +194,7 @@ def pack(self: T, *, shared: bool = False) -> T:
 
 
 def all_tensors(self: Stored) -> list[Tensor]:
-    """Every tensor of an object, also those that are no values: the lengths of ragged fields."""
+    """Every tensor of an object, the lengths of ragged fields among them."""
     found: list[Tensor] = []
     for value in self._field_values()[0]:
         for item in [] if value is None else tensors_of(value):

@@ -85,7 +85,7 @@ def layout_of(
     carried: list[Any],
     unbatched: tuple[tuple[str, int], ...],
 ) -> Layout:
-    """The layout of any object. `carried` are its children, without those that the batch does not carry."""
+    """The layout of any object. `carried` are the children that the batch carries."""
     batch_ndim = len(self._batch_size)
     for child in carried:
         if not is_alone(child):
