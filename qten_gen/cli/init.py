@@ -88,11 +88,13 @@ def _missing(root: str) -> Iterator[tuple[str, str, str]]:
     if section_in(root) is None:
         src = 'src = ["src"]\n' if os.path.isdir(os.path.join(root, "src")) else ""
         blank = "\n" if _text(os.path.join(root, "pyproject.toml")) else ""
-        yield "pyproject.toml", "the section [tool.qten-gen]", f'{blank}[tool.qten-gen]\n{src}stubs = ["torch.nn"]\n'
+        lines, what = f'{blank}[tool.qten-gen]\n{src}stubs = ["torch.nn"]\n', "the section [tool.qten-gen]"
+        # In one write with the other section: a project has both or, where the disk is full, none.
         if not any(
-            _has_section(_text(os.path.join(root, name)), lines) for name, lines, _ in _SECTIONS if "mypy" in lines
+            _has_section(_text(os.path.join(root, name)), each) for name, each, _ in _SECTIONS if "mypy" in each
         ):
-            yield "pyproject.toml", "the section [tool.mypy]", f"\n{_MYPY}"
+            lines, what = f"{lines}\n{_MYPY}", "the sections [tool.qten-gen] and [tool.mypy]"
+        yield "pyproject.toml", what, lines
     repository = _repository(root)
     if repository is None:
         return

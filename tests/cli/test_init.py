@@ -34,8 +34,7 @@ def test_a_project_is_set_up_from_nothing(repository: Command) -> None:
     result = repository("init")
     assert (result.status, result.err) == (0, "")
     assert result.out.splitlines() == [
-        "added: pyproject.toml: the section [tool.qten-gen]",
-        "added: pyproject.toml: the section [tool.mypy]",
+        "added: pyproject.toml: the sections [tool.qten-gen] and [tool.mypy]",
         "added: .gitattributes: *_qten.py linguist-generated merge=union",
         "added: .gitattributes: *_qten.pyi linguist-generated merge=union",
         "added: .gitattributes: typings/torch/** linguist-generated",
