@@ -32,7 +32,7 @@ class ByHand:
 
     @classmethod
     def of(cls, items: Sequence[Tensor]) -> ByHand:
-        return cls(torch.cat([*items]), torch.tensor([0, *accumulate(len(item) for item in items)]))
+        return cls(torch.cat([*items]), torch.tensor([0, *accumulate(item.shape[0] for item in items)]))
 
     def item(self, at: int) -> Tensor:
         return self.values[self.offsets[at] : self.offsets[at + 1]]

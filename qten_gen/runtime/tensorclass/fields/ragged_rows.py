@@ -81,17 +81,21 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     items: list[Any] = list(_flat(where, cls, value, batch_size, ""))
     if not items:
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
+    if cls is not Tensor:
+        _refuse_items(where, cls, items)
     try:
-        rows = items[0] if len(items) == 1 else torch.cat(items) if cls is Tensor else None
-        sizes = [item.shape[0] for item in items] if cls is Tensor else []  # not `size`, which takes twice as long
+        shapes = [item.shape for item in items] if cls is Tensor else [item._batch_size for item in items]
+        rows = items[0] if len(items) == 1 else torch.cat(items) if cls is Tensor else joined(items)
+        sizes = [shape[0] for shape in shapes]
     except (AttributeError, IndexError, TypeError, RuntimeError):
         _refuse_items(where, cls, items)
         raise
-    if 0 in sizes or not isinstance(rows, cls):  # `torch.cat` takes an empty tensor for one of any shape
+    # `torch.cat` takes an empty tensor of one dimension for one of any shape.
+    if not isinstance(rows, cls) or (cls is Tensor and rows.dim() > 1 and 1 in [len(shape) for shape in shapes]):
         _refuse_items(where, cls, items)
-    if not sizes:
-        rows, sizes = items[0] if len(items) == 1 else joined(items), [count(item) for item in items]
-    lengths = tensor_of(sizes, device_of(rows)).view(batch_size)
+    lengths = tensor_of(sizes, device_of(rows))
+    if len(batch_size) != 1:
+        lengths = lengths.view(batch_size)
     made: Any = object.__new__(late.ragged.class_for(type(rows)))
     return made._fill(rows, lengths, None if is_compiling() else [0, *accumulate(sizes)], batch_size, None)
 
