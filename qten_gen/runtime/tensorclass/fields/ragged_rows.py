@@ -91,7 +91,7 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
         _refuse_items(where, cls, items)
         raise
     # `torch.cat` takes an empty tensor of one dimension for one of any shape.
-    if not isinstance(rows, cls) or (cls is Tensor and rows.dim() > 1 and 1 in [len(shape) for shape in shapes]):
+    if not isinstance(rows, cls) or (cls is Tensor and rows.dim() > 1 and 1 in map(len, shapes)):
         _refuse_items(where, cls, items)
     lengths = tensor_of(sizes, device_of(rows))
     if len(batch_size) != 1:
@@ -115,7 +115,8 @@ def tensor_of(values: list[int], device: torch.device) -> Tensor:
     """A tensor of integers. `torch.tensor` takes ten times as long, number by number."""
     if is_compiling() or not values or torch._C._len_torch_dispatch_stack():
         return torch.tensor(values, dtype=torch.int64, device=device)
-    return torch.frombuffer(array("q", values), dtype=torch.int64).to(device)
+    found = torch.frombuffer(array("q", values), dtype=torch.int64)
+    return found if device.type == "cpu" else found.to(device)
 
 
 def device_of(rows: Rows) -> torch.device:
