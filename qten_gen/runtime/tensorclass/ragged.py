@@ -183,9 +183,9 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
     @property
     def max_length(self) -> int:
         """The largest length; 0 without items. A graph reads it from a tensor."""
-        self.refuse_unknown(f"{type(self).__name__}.max_length")
         starts = self.starts()
         if starts is None:
+            self.refuse_unknown(f"{type(self).__name__}.max_length")
             return int(self._lengths.max().item())
         return max(map(sub, starts[1:], starts), default=0)
 

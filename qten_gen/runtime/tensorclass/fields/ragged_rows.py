@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from operator import getitem
 from typing import Any, cast
@@ -78,7 +78,7 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
         raise TypeError(f"{where}: expected a nested tensor of rows in a Tensor, with layout=torch.jagged")
     if batch_size is None:
         batch_size = Size((len(cast("Sequence[object]", value)),))
-    items: list[Any] = list(_flat(where, cls, value, batch_size, ""))
+    items: list[Any] = _flat(where, cls, value, batch_size, "")
     if not items:
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
     if cls is not Tensor:
@@ -174,11 +174,10 @@ def _from_jagged(where: str, value: Tensor) -> Any:
     return made
 
 
-def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) -> Iterator[object]:
+def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) -> list[object]:
     """The items in lists, one list in the other for each batch dimension, each as long as its dimension."""
     if not batch_size:
-        yield value
-        return
+        return [value]
     at = f" at {place}" if place else ""
     if not isinstance(value, (list, tuple)):
         padded = "; a padded Tensor becomes one with Ragged.from_padded" if isinstance(value, Tensor) else ""
@@ -189,7 +188,9 @@ def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) ->
     if len(value) != batch_size[0]:
         raise ValueError(f"{where}{at}: expected a list of {batch_size[0]} items, got {len(value)}")
     if len(batch_size) == 1:
-        yield from value
-        return
-    for index, item in enumerate(value):
-        yield from _flat(where, cls, item, batch_size[1:], f"{place}[{index}]")
+        return [*value]
+    return [
+        item
+        for index, part in enumerate(value)
+        for item in _flat(where, cls, part, batch_size[1:], f"{place}[{index}]")
+    ]

@@ -314,7 +314,11 @@ class RaggedStorage(Stored):
         lengths, starts = [item._lengths for item in items], cast("list[int] | None", [0])
         for item in items:
             known = item.starts()
-            starts = starts and known and [*starts[:-1], *[starts[-1] - known[0] + start for start in known]]
+            if starts is None or known is None:
+                starts = None
+            else:
+                shift = starts.pop() - known[0]
+                starts += [start + shift for start in known] if shift else known
         in_order = fn in (torch.cat, torch.stack)  # along the first dimension
         sizes = fn(lengths) if in_order else torch.cat([each.reshape(-1) for each in lengths])
         rows = joined([item._rows for item in items])
