@@ -18,7 +18,7 @@ from torch import Tensor
 
 from qten_gen import Ragged
 
-from .timing import Row, table, time_statements
+from .timing import Row, keep_memory, table, time_statements
 
 ITEMS = 64
 
@@ -32,7 +32,7 @@ class ByHand:
 
     @classmethod
     def of(cls, items: Sequence[Tensor]) -> ByHand:
-        return cls(torch.cat([*items]), torch.tensor([0, *accumulate(len(item) for item in items)]))
+        return cls(torch.cat([*items]), torch.tensor([0, *accumulate(item.shape[0] for item in items)]))
 
     def item(self, at: int) -> Tensor:
         return self.values[self.offsets[at] : self.offsets[at + 1]]
@@ -127,6 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20)
     rounds: int = parser.parse_args().rounds
+    keep_memory("benchmarks.ragged")
     torch.set_num_threads(1)
     names = namespace()
     ours, hand = names["ours"], names["hand"]

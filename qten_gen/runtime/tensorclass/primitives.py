@@ -24,7 +24,6 @@ _FUNCTIONS: Final = {
     "containers": "join_tensors match_tensors part_tensors put_tensors same_tensor same_tensors zip_tensors",
     "nested": "join_nested match_nested part_nested put_nested zip_nested",
     "per_item": "join_items part_items put_items rearrange_items",
-    "ragged_fields": "join_ragged part_ragged put_ragged rearrange_ragged zip_ragged",
     "static": "same",
     "tensor": "join_optional match_optional part_optional put_optional zip_optional",
 }
@@ -119,11 +118,11 @@ _NESTED: Final = _Code(
     match="match_nested({3}, {0}, {1})",
 )
 _RAGGED: Final = _NESTED._replace(
-    rearrange="rearrange_ragged({3}, fn, {0}, argument, batch_size)",
-    zip="zip_ragged({3}, fn, {0}, {1})",
-    join="join_ragged({3}, fn, {2}, batch_size)",
-    split="part_ragged({3}, fn, {0}, argument, batch_sizes)",
-    put="put_ragged({3}, {0}, index, {1})",
+    rearrange=_NESTED.rearrange[:-1] + ", ({3}))",
+    zip=_NESTED.zip[:-1] + ", ({3}))",
+    join=_NESTED.join[:-1] + ", ({3}))",
+    split=_NESTED.split[:-1] + ", ({3}))",
+    put=_NESTED.put[:-1] + ", ({3}))",
 )
 _STATIC: Final = _Code(
     map="{0}",

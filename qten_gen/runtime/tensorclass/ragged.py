@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count as multiples
 from itertools import pairwise
 from math import prod
 from operator import sub
@@ -182,9 +183,9 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
     @property
     def max_length(self) -> int:
         """The largest length; 0 without items. A graph reads it from a tensor."""
-        self.refuse_unknown(f"{type(self).__name__}.max_length")
         starts = self.starts()
         if starts is None:
+            self.refuse_unknown(f"{type(self).__name__}.max_length")
             return int(self._lengths.max().item())
         return max(map(sub, starts[1:], starts), default=0)
 
@@ -223,7 +224,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         if starts is None:
             first = torch.arange(self._lengths.numel(), device=place) * width - self.offsets[:-1]
         else:
-            first = tensor_of([at * width - start for at, start in enumerate(starts[:-1])], place)
+            first = tensor_of([*map(sub, multiples(starts[0], width), starts[:-1])], place)
         places = self._repeated(first) + torch.arange(count(rows), device=place)
         size = (*self._batch_size, width)
         if isinstance(rows, Tensor):
@@ -280,7 +281,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             raise ValueError(f"Ragged.map_rows: expected {count(self._rows)} rows, got {got}")
         out: Ragged[S] = object.__new__(class_for(type(rows)))
         starts = None if is_compiling() else self._starts
-        return out._fill(rows, self._lengths, starts, self._batch_size, self._device, self._names)
+        return out._fill(rows, self._sizes, starts, self._batch_size, self._device, self._names)
 
     def keep_rows(self, mask: Tensor) -> Ragged[R]:
         """The Ragged of the rows for which a mask is true, in their items.

@@ -23,7 +23,6 @@ _MODULES = {
     "nested": "fields.nested",
     "per_item": "fields.per_item",
     "ragged": "ragged",
-    "ragged_fields": "fields.ragged",
     "static": "fields.static",
     "tensor": "fields.tensor",
     "tensordicts": "interop.tensordicts",

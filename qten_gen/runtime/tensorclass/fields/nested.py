@@ -104,17 +104,24 @@ def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | N
         left._check_compatible(right)
 
 
-def zip_nested(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: N, right: N) -> N:
+# A Ragged object gets the field as `owner`, for its messages.
+
+
+def zip_nested(
+    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: N, right: N, *owner: tuple[Stored, str]
+) -> N:
     """Apply `fn` to the tensors of a nested field of two objects; None in both or in neither."""
     if left is None or right is None:
         all_or_none(self, name, [left, right])
         return left
     if type(left) is not type(right):
         raise _different(self, name, left, right)
-    return left._zip(fn, right)
+    return left._zip(fn, right, *owner)
 
 
-def join_nested(self: Stored, name: str, fn: Join, values: Sequence[N], batch_size: Size) -> N:
+def join_nested(
+    self: Stored, name: str, fn: Join, values: Sequence[N], batch_size: Size, *owner: tuple[Stored, str]
+) -> N:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
     present = all_or_none(self, name, cast("Sequence[Stored | None]", values))
     if present is None:
@@ -123,28 +130,35 @@ def join_nested(self: Stored, name: str, fn: Join, values: Sequence[N], batch_si
     for value in present:
         if type(first) is not type(value):
             raise _different(self, name, first, value)
-    return cast("N", first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :]))
+    return cast("N", first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :], *owner))
 
 
 def part_nested(
-    self: Stored, fn: Callable[[Tensor, A], Sequence[Tensor]], value: N, argument: A, batch_sizes: Sequence[Size]
+    self: Stored,
+    fn: Callable[[Tensor, A], Sequence[Tensor]],
+    value: N,
+    argument: A,
+    batch_sizes: Sequence[Size],
+    *owner: tuple[Stored, str],
 ) -> Sequence[N]:
     """The pieces of a nested field: None for each where it is None."""
     if value is None:
         return [value] * len(batch_sizes)
     tail = value._batch_size[len(self._batch_size) :]
     sizes = [batch_size + tail for batch_size in batch_sizes] if tail else batch_sizes
-    return cast("Sequence[N]", value._split(fn, argument, sizes))
+    return cast("Sequence[N]", value._split(fn, argument, sizes, *owner))
 
 
-def put_nested(self: Stored, name: str, target: T | None, index: object, value: T | None) -> None:
+def put_nested(
+    self: Stored, name: str, target: T | None, index: object, value: T | None, *owner: tuple[Stored, str]
+) -> None:
     """Write items of a nested field; None in both objects or in neither."""
     if target is None or value is None:
         all_or_none(self, name, [target, value])
         return
     if type(target) is not type(value):
         raise _different(self, name, target, value)
-    target._index_put(index, value)
+    target._index_put(index, value, *owner)
 
 
 def _different(self: Stored, name: str, left: object, right: object) -> TypeError:

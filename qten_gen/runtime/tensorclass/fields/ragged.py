@@ -1,9 +1,8 @@
-"""What generated code calls for `Ragged` fields; see `ragged_storage.py`."""
+"""What generated code calls for `Ragged` fields: `ragged`. In all else they are nested objects; see `ragged_storage.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import torch
 from torch import Size, Tensor
@@ -15,10 +14,6 @@ from ..core.stored import Stored
 from .annotated_shapes import fits_alone
 from .ragged_rows import from_items
 from .ragged_storage import RaggedStorage
-from .tensor import Join, all_or_none
-
-A = TypeVar("A")
-R = TypeVar("R", bound="RaggedStorage | None")
 
 
 def ragged(
@@ -62,63 +57,3 @@ def ragged(
             f"{list(rows.shape)}{f'; transpose items of shape [{words[1]}, {words[0]}]' if turned else ''}"
         )
     return found if device is None or found._device == device else found._map_with(Tensor.to, device, device)
-
-
-def rearrange_ragged(
-    self: Stored, name: str, fn: Callable[[Tensor, A], Tensor], value: R, argument: A, batch_size: Size
-) -> R:
-    """The items rearranged as `fn(tensor, argument)` rearranges tensors; None where the field is None."""
-    if value is None:
-        return value
-    return value._rearrange(fn, argument, _extended(self, value, batch_size), (self, name))
-
-
-def _extended(self: Stored, value: RaggedStorage, batch_size: Size) -> Size:
-    """The batch size of a field whose object gets another batch size: the field may have more dimensions."""
-    tail = value._batch_size[len(self._batch_size) :]
-    return batch_size + tail if tail else batch_size
-
-
-def zip_ragged(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: R, right: R) -> R:
-    """Apply `fn` to the rows of two objects, whose items have the same lengths; None in both or in neither."""
-    present = _present(self, name, [left, right])
-    return left if present is None else cast("R", present[0]._zip(fn, present[1], (self, name)))
-
-
-def put_ragged(self: Stored, name: str, target: R, index: object, value: R) -> None:
-    """Write items over others, whose lengths have been compared; None in both objects or in neither."""
-    present = _present(self, name, [target, value])
-    if present is not None:
-        present[0]._index_put(index, present[1], (self, name))
-
-
-def join_ragged(self: Stored, name: str, fn: Join, items: Sequence[R], batch_size: Size) -> R:
-    """The items of several objects joined, of any lengths; None in all objects or in none."""
-    present = _present(self, name, items)
-    if present is None:
-        return items[0]
-    return cast("R", present[0]._join(fn, present, _extended(self, present[0], batch_size), (self, name)))
-
-
-def part_ragged(
-    self: Stored,
-    name: str,
-    fn: Callable[[Tensor, A], Sequence[Tensor]],
-    value: R,
-    argument: A,
-    batch_sizes: Sequence[Size],
-) -> Sequence[R]:
-    """The pieces of a field: None for each where it is None."""
-    if value is None:
-        return [value] * len(batch_sizes)
-    sizes = [_extended(self, value, size) for size in batch_sizes]
-    return cast("Sequence[R]", value._split(fn, argument, sizes, (self, name)))
-
-
-def _present(self: Stored, name: str, values: Sequence[R]) -> Any:
-    """The values of a field in several objects, whose rows are of one class; None where all are None."""
-    present: Any = all_or_none(self, name, values)
-    kinds = {type(value): type(value._rows).__name__ for value in present or ()}
-    if len(kinds) > 1:
-        raise TypeError(f"{label(self, name)}: expected rows of one class, got {' and '.join(kinds.values())}")
-    return present

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from operator import getitem
 from typing import Any, cast
@@ -78,20 +78,24 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
         raise TypeError(f"{where}: expected a nested tensor of rows in a Tensor, with layout=torch.jagged")
     if batch_size is None:
         batch_size = Size((len(cast("Sequence[object]", value)),))
-    items: list[Any] = list(_flat(where, cls, value, batch_size, ""))
+    items: list[Any] = _flat(where, cls, value, batch_size, "")
     if not items:
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
+    if cls is not Tensor:
+        _refuse_items(where, cls, items)
     try:
-        rows = items[0] if len(items) == 1 else torch.cat(items) if cls is Tensor else None
-        sizes = [item.shape[0] for item in items] if cls is Tensor else []  # not `size`, which takes twice as long
+        shapes = [item.shape for item in items] if cls is Tensor else [item._batch_size for item in items]
+        rows = items[0] if len(items) == 1 else torch.cat(items) if cls is Tensor else joined(items)
+        sizes = [shape[0] for shape in shapes]
     except (AttributeError, IndexError, TypeError, RuntimeError):
         _refuse_items(where, cls, items)
         raise
-    if 0 in sizes or not isinstance(rows, cls):  # `torch.cat` takes an empty tensor for one of any shape
+    # `torch.cat` takes an empty tensor of one dimension for one of any shape.
+    if not isinstance(rows, cls) or (cls is Tensor and rows.dim() > 1 and 1 in map(len, shapes)):
         _refuse_items(where, cls, items)
-    if not sizes:
-        rows, sizes = items[0] if len(items) == 1 else joined(items), [count(item) for item in items]
-    lengths = tensor_of(sizes, device_of(rows)).view(batch_size)
+    lengths = tensor_of(sizes, device_of(rows))
+    if len(batch_size) != 1:
+        lengths = lengths.view(batch_size)
     made: Any = object.__new__(late.ragged.class_for(type(rows)))
     return made._fill(rows, lengths, None if is_compiling() else [0, *accumulate(sizes)], batch_size, None)
 
@@ -111,7 +115,8 @@ def tensor_of(values: list[int], device: torch.device) -> Tensor:
     """A tensor of integers. `torch.tensor` takes ten times as long, number by number."""
     if is_compiling() or not values or torch._C._len_torch_dispatch_stack():
         return torch.tensor(values, dtype=torch.int64, device=device)
-    return torch.frombuffer(array("q", values), dtype=torch.int64).to(device)
+    found = torch.frombuffer(array("q", values), dtype=torch.int64)
+    return found if device.type == "cpu" else found.to(device)
 
 
 def device_of(rows: Rows) -> torch.device:
@@ -169,11 +174,10 @@ def _from_jagged(where: str, value: Tensor) -> Any:
     return made
 
 
-def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) -> Iterator[object]:
+def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) -> list[object]:
     """The items in lists, one list in the other for each batch dimension, each as long as its dimension."""
     if not batch_size:
-        yield value
-        return
+        return [value]
     at = f" at {place}" if place else ""
     if not isinstance(value, (list, tuple)):
         padded = "; a padded Tensor becomes one with Ragged.from_padded" if isinstance(value, Tensor) else ""
@@ -184,7 +188,9 @@ def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) ->
     if len(value) != batch_size[0]:
         raise ValueError(f"{where}{at}: expected a list of {batch_size[0]} items, got {len(value)}")
     if len(batch_size) == 1:
-        yield from value
-        return
-    for index, item in enumerate(value):
-        yield from _flat(where, cls, item, batch_size[1:], f"{place}[{index}]")
+        return [*value]
+    return [
+        item
+        for index, part in enumerate(value)
+        for item in _flat(where, cls, part, batch_size[1:], f"{place}[{index}]")
+    ]

@@ -52,15 +52,22 @@ Field = tuple[Stored, str]
 class RaggedStorage(Stored):
     """The part of `Ragged` that other classes have generated: slots and primitives."""
 
-    __slots__ = ("_lengths", "_rows", "_starts")
+    __slots__ = ("_rows", "_sizes", "_starts")
 
     _rows: Rows
-    _lengths: Tensor
+    _sizes: Tensor | None
+    """The lengths; None in a single item until they are asked for."""
     _starts: list[int] | None
-    """Where each item begins among the rows, and the end of the last; None as long as nobody has read the lengths."""
+    """Where each item begins and the last one ends, counted from anywhere; None as long as nobody has read the lengths."""
 
     _fingerprint = "ragged"
     __structure__ = ("lengths",)
+
+    @property
+    def _lengths(self) -> Tensor:
+        if self._sizes is None:
+            self._sizes = torch.full((), count(self._rows), dtype=torch.int64, device=device_of(self._rows))
+        return self._sizes
 
     rows = property(lambda self: self._rows, doc="The rows of all items, item by item.")
     lengths = property(lambda self: self._lengths, doc="How many rows each item has, in the shape of the batch.")
@@ -95,7 +102,7 @@ class RaggedStorage(Stored):
         self.refuse_unfit("Ragged")
         if device is not None:
             moved = self._map_with(Tensor.to, as_device(device), as_device(device))
-            self._rows, self._lengths, self._device = moved._rows, moved._lengths, moved._device
+            self._rows, self._sizes, self._device = moved._rows, moved._sizes, moved._device
         if lock:
             lock_object(self)
 
@@ -131,12 +138,13 @@ class RaggedStorage(Stored):
 
     def refuse_other_than_rearranging(self, fn: object, argument: object, field: Field | None) -> None:
         """Refuse a function that does something else to items, or items whose lengths nobody knows."""
-        what, where = effect_on_items(fn, argument, self._batch_size), _where(self, field)
-        self.refuse_unknown(where)
+        what = effect_on_items(fn, argument, self._batch_size)
+        if self.starts() is None:
+            self.refuse_unknown(_where(self, field))
         if what is not None:
             said = "computed along dimensions" if what == "kept" else what
             advice = "reduce the rows of each item with .reduce(...), or compute with .rows"
-            of = "the items of a Ragged" if field is None else f"{where} is Ragged, and its items"
+            of = "the items of a Ragged" if field is None else f"{label(*field)} is Ragged, and its items"
             raise TypeError(f"{of} cannot be {said}; {advice}")
 
     def refuse_unknown(self, where: str) -> None:
@@ -157,7 +165,7 @@ class RaggedStorage(Stored):
         names: Any = None,
     ) -> Self:
         self._rows = rows
-        self._lengths = lengths
+        self._sizes = lengths
         self._starts = starts
         self._batch_size = batch_size
         self._device = device
@@ -179,7 +187,7 @@ class RaggedStorage(Stored):
         return self.with_rows(rows)
 
     def _map_with(self, fn: Callable[[Tensor, A], Tensor], argument: A, device: torch.device | None) -> Self:
-        rows, lengths = self._rows, self._lengths
+        rows, lengths = self._rows, self._sizes
         rows = fn(rows, argument) if isinstance(rows, Tensor) else rows._map_with(fn, argument, device)
         if device is not None and isinstance(lengths, Tensor) and lengths.device != device:
             lengths = lengths.to(device)
@@ -213,7 +221,7 @@ class RaggedStorage(Stored):
                 f"those of the shape {list(rows.shape)}"
             )
         starts = None if is_dynamo_compiling() else self._starts
-        return allocate_like(self)._fill(rows, self._lengths, starts, self._batch_size, self._device, self._names)
+        return allocate_like(self)._fill(rows, self._sizes, starts, self._batch_size, self._device, self._names)
 
     def _rearrange(
         self, fn: Callable[[Tensor, A], Tensor], argument: A, batch_size: Size, field: Field | None = None
@@ -226,8 +234,8 @@ class RaggedStorage(Stored):
             if type(index) is int:
                 at = index if index >= 0 else index + items
                 begin, end = starts[at], starts[at + 1]
-                rows, lengths = between(self._rows, begin, end), self._lengths[index]
-                return object.__new__(type(self))._fill(rows, lengths, [0, end - begin], batch_size, self._device)
+                rows = between(self._rows, begin - starts[0], end - starts[0])
+                return object.__new__(type(self))._fill(rows, None, [begin, end], batch_size, self._device)
             if type(index) is slice and index.step in (None, 1):
                 first, stop, _ = index.indices(items)
                 return self.following(first, max(first, stop), self._lengths[index], batch_size)
@@ -259,9 +267,9 @@ class RaggedStorage(Stored):
 
     def following(self, first: int, stop: int, lengths: Tensor, batch_size: Size) -> Self:
         """The items from one number to before another, whose lengths they are, where numbers can be read: a view."""
-        starts: list[int] = self._starts[first : stop + 1]  # type: ignore[index] # they have been read
-        begin, rows = starts[0], between(self._rows, starts[0], starts[-1])
-        starts = [start - begin for start in starts] if begin else starts
+        every = cast("list[int]", self._starts)  # they have been read
+        starts = every[first : stop + 1]
+        rows = between(self._rows, starts[0] - every[0], starts[-1] - every[0])
         return object.__new__(type(self))._fill(rows, lengths, starts, batch_size, self._device)
 
     def row_numbers(self, order: Any, lengths: Tensor) -> tuple[Tensor, list[int] | None]:
@@ -271,9 +279,9 @@ class RaggedStorage(Stored):
             flat, ends = self._lengths.reshape(-1), None
             shifts = (flat.cumsum(0) - flat)[order] - (sizes.cumsum(0) - sizes)
         else:
-            ends = [0, *accumulate([starts[at + 1] - starts[at] for at in order])]
+            ends = [*accumulate([starts[at + 1] - starts[at] for at in order], initial=starts[0])]
             shifts = tensor_of([starts[at] - end for at, end in zip(order, ends, strict=False)], sizes.device)
-        numbers = torch.repeat_interleave(shifts, sizes, output_size=None if ends is None else ends[-1])
+        numbers = torch.repeat_interleave(shifts, sizes, output_size=None if ends is None else ends[-1] - ends[0])
         return numbers + torch.arange(numbers.shape[0], device=sizes.device), ends
 
     def selected(self, where: str, index: Any) -> Tensor:
@@ -306,7 +314,11 @@ class RaggedStorage(Stored):
         lengths, starts = [item._lengths for item in items], cast("list[int] | None", [0])
         for item in items:
             known = item.starts()
-            starts = starts and known and [*starts[:-1], *[starts[-1] + start for start in known]]
+            if starts is None or known is None:
+                starts = None
+            else:
+                shift = starts.pop() - known[0]
+                starts += [start + shift for start in known] if shift else known
         in_order = fn in (torch.cat, torch.stack)  # along the first dimension
         sizes = fn(lengths) if in_order else torch.cat([each.reshape(-1) for each in lengths])
         rows = joined([item._rows for item in items])
@@ -339,7 +351,7 @@ class RaggedStorage(Stored):
         pieces = [starts[first : stop + 1] for first, stop in pairwise(cuts)]
         rows = cut(self._rows, [each[-1] - each[0] for each in pieces])
         return [
-            object.__new__(type(self))._fill(part, sizes, [at - each[0] for at in each], size, self._device)
+            object.__new__(type(self))._fill(part, sizes, each, size, self._device)
             for part, sizes, each, size in zip(rows, lengths, pieces, batch_sizes, strict=False)
         ]
 
