@@ -89,14 +89,12 @@ def _missing(root: str) -> Iterator[tuple[str, str, str]]:
         src = 'src = ["src"]\n' if os.path.isdir(os.path.join(root, "src")) else ""
         blank = "\n" if _text(os.path.join(root, "pyproject.toml")) else ""
         lines, what = f'{blank}[tool.qten-gen]\n{src}stubs = ["torch.nn"]\n', "the section [tool.qten-gen]"
-        # In one write with the other section: a project has both or, where the disk is full, none.
-        if not any(
-            _has_section(_text(os.path.join(root, name)), each) for name, each, _ in _SECTIONS if "mypy" in each
-        ):
+        mypy = [(name, each) for name, each, _ in _SECTIONS if "mypy" in each]
+        if not any(_has_section(_text(os.path.join(root, name)), each) for name, each in mypy):
+            # In the same write: no fault leaves stubs that mypy does not find.
             lines, what = f"{lines}\n{_MYPY}", "the sections [tool.qten-gen] and [tool.mypy]"
         yield "pyproject.toml", what, lines
-    repository = _repository(root)
-    if repository is None:
+    if (repository := _repository(root)) is None:
         return
     attributes = _text(os.path.join(root, ".gitattributes"))
     for line in _ATTRIBUTES:

@@ -159,7 +159,7 @@ def test_a_folder_of_a_repository_gets_what_works_there_and_the_hook_of_the_top_
     repository.write("tools/sub/model.py", BATCH)
     monkeypatch.chdir(repository.folder / "tools/sub")
     first, *others = repository("init").out.splitlines()
-    assert first == "added: pyproject.toml: the section [tool.qten-gen]"
+    assert first == "added: pyproject.toml: the sections [tool.qten-gen] and [tool.mypy]"
     assert f"paste into {repository.folder}/.pre-commit-config.yaml:" in others
     assert "      entry: qten-gen --check tools/sub" in others
     repository.write(".pre-commit-config.yaml", "repos: []  # entry: qten-gen --check tools/sub")
@@ -172,7 +172,7 @@ def test_a_call_in_a_subfolder_names_the_files_of_the_project(
     settings = qten_gen.write("pyproject.toml", "[project]\nname = 'shop'\n")
     qten_gen.write("services/search/model.py", BATCH)
     monkeypatch.chdir(qten_gen.folder / "services" / "search")
-    assert qten_gen("init").out.splitlines()[0] == f"added: {settings}: the section [tool.qten-gen]"
+    assert qten_gen("init").out.splitlines()[0] == f"added: {settings}: the sections [tool.qten-gen] and [tool.mypy]"
     assert "[tool.qten-gen]" in settings.read_text() and not qten_gen.exists("services/search/pyproject.toml")
 
 
