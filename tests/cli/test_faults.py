@@ -102,6 +102,11 @@ SCENARIOS = (
         {"src/shop/model.py": BATCH + "    y: Tensor | None = None\n", "src/shop/gone.py": None},
     ),
     Scenario("init", {"src/shop/model.py": BATCH}, ("init",)),
+    Scenario(
+        "stubs",
+        {"pyproject.toml": '[tool.qten-gen]\nstubs = ["torch.nn.modules.linear"]\n', "src/shop/model.py": BATCH},
+        ("stubs",),
+    ),
     Scenario("lock", {**PROJECT, "src/locked/net.py": DECLARED}, ("lock", "locked.net:Net(dim=3)"), ((),)),
     Scenario("adopt", {**PROJECT, "src/shop/net.py": PLAIN}, ("adopt", "--write", "src/shop/net.py")),
 )
@@ -125,7 +130,11 @@ def texts(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
-def test_each_file_is_the_old_one_or_the_new_one(scenario: Scenario, kind: Kind, tmp_path: Path) -> None:
+def test_each_file_is_the_old_one_or_the_new_one(
+    scenario: Scenario, kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Faults in 138 stubs of torch.nn would take an hour: the scenario "stubs" has a few.
+    monkeypatch.setattr("qten_gen.cli.init.write_stubs", lambda options, out, err: (0, False))
     done = tmp_path / "done"
     done.mkdir()
     scenario.prepare(done)
