@@ -27,11 +27,6 @@ def contents(self: Stored) -> dict[str, object]:
     return {name: next(static_in_turn) if name in self._static else next(in_turn) for name in self._fields}
 
 
-def nested_value(self: Stored, name: str) -> Stored | None:
-    """The object in a nested field."""
-    return cast("Stored | None", getattr(self, name))
-
-
 def nested_class(cls: type[Stored], name: str) -> type[Stored]:
     """The class of a nested field, as the generated code of the owner knows it.
 
@@ -116,7 +111,7 @@ def ragged_fields(self: Stored) -> Iterator[tuple[str, Any]]:
     if self.__structure__:
         yield type(self).__name__, self
     for name in self._nested if not self.__structure__ else ():
-        value = nested_value(self, name)
+        value = getattr(self, name)
         if name in self.__ragged__ and value is not None:
             yield f"{type(self).__name__}.{name}", value
         elif value is not None:

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.compiler import is_compiling
 
 from ....common.naming import storage
-from .contents import allocate_like, nested_value
+from .contents import allocate_like
 from .stored import FROZEN, Lock, Stored
 
 H = TypeVar("H")
@@ -50,10 +50,7 @@ def refuse_if_frozen(self: Stored, action: str) -> None:
 
 def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> None:
     """Raise the error of the first frozen object that `self` holds, at any depth; `holder` was to be changed."""
-    for name in self._nested:
-        inner = nested_value(self, name)
-        if inner is None:
-            continue
+    for inner in nested_objects(self):
         if inner._lock is FROZEN:
             raise FrozenInstanceError(
                 f"cannot {action} a {type(holder).__name__}: its {type(inner).__name__} is frozen"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from .contents import contents, nested_value
+from .contents import contents
 from .error_text import abridged, describe, suggestion
 from .other_libraries import is_tensordict
 from .stored import Stored
@@ -33,24 +33,22 @@ def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> Any:
         KeyError: there is no such field and no default.
         TypeError: `key` is neither a name nor a tuple of names.
     """
-    return walked(self, path_of(key), default)[0]
+    return walked(self, path_of(key), default)
 
 
-def walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -> tuple[object, object]:
-    """The value at the end of a path of names, as the last field gives it, and as operations see it."""
+def walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -> object:
+    """The value at the end of a path of names."""
     found: object = self
-    owner: object = self
     for position, name in enumerate(steps):
-        if isinstance(owner, (dict, list)) and name in (parts := parts_of(owner)):
-            found = owner = parts[name]
-            continue
-        if not isinstance(owner, Stored) or name not in owner._fields:
-            if default is not NO_DEFAULT:
-                return default, default
-            raise _unknown(owner, name, steps[:position])
-        found = getattr(owner, name)
-        owner = nested_value(owner, name) if name in owner._nested else found
-    return found, owner
+        if isinstance(found, (dict, list)) and name in (parts := parts_of(found)):
+            found = parts[name]
+        elif isinstance(found, Stored) and name in found._fields:
+            found = getattr(found, name)
+        elif default is not NO_DEFAULT:
+            return default
+        else:
+            raise _unknown(found, name, steps[:position])
+    return found
 
 
 def parts_of(value: dict[str, object] | list[object]) -> Mapping[str, object]:
@@ -68,7 +66,7 @@ def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
     if key in self._fields:
         return self, key
     steps = path_of(key)
-    owner = walked(self, steps[:-1])[1]
+    owner = walked(self, steps[:-1])
     if not steps or not isinstance(owner, Stored) or steps[-1] not in owner._fields:
         raise _unknown(owner, steps[-1] if steps else "", steps[:-1])
     return owner, steps[-1]
@@ -134,10 +132,8 @@ def is_any_below(paths: Iterable[tuple[str, ...]], whole: Container[tuple[str, .
 
 def path_of(key: Key) -> tuple[str, ...]:
     """The names that lead to the field of a key."""
-    return (key,) if isinstance(key, str) else _names(key)
-
-
-def _names(key: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(key, str):
+        return (key,)
     if isinstance(key, (tuple, list)):
         return tuple(key)
     raise TypeError(f"expected the name of a field or a tuple of names as the key, got {describe(key)}")

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 
-Changing = Callable[[Tensor, Any], Tensor]
-"""Changes a tensor as its second argument says: `lambda tensor, index: tensor[index]`."""
-
-Joining = Callable[[list[Tensor]], Tensor]
-"""Makes one tensor of several: `torch.stack`."""
-
-Splitting = Callable[[Tensor, Any], Sequence[Tensor]]
-"""Cuts a tensor into pieces, as its second argument says: `lambda tensor, sizes: tensor.split(sizes)`."""
-
 
 class Lock:
     """A lock, which keeps an object as it is.

@@ -58,8 +58,6 @@ def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Siz
     if value is self or (value._nested and _holds(value, self)):  # a cycle would have no end for any operation
         raise ValueError(f"{label(self, name)}: an object cannot hold itself; use .clone(recurse=False)")
     if value._batch_size[: len(batch_size)] != batch_size:
-        # most have it already
-
         value = extended(self, name, value, batch_size)
     if device is not None and value._device != device:
         return value._map_with(Tensor.to, device, device)

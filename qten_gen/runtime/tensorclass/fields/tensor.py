@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from types import FunctionType
 from typing import Any, Final, Literal, TypeVar, cast
 
 import torch
@@ -39,35 +39,57 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
     return on_device(value, device)
 
 
-def tensor_property(name: str, read: Callable[[Any], Any], doc: str, *, optional: bool = False) -> property:
+def tensor_property(name: str, read: Callable[[Any], Any], doc: str) -> property:
     """The property of a field that holds one tensor. What is set has to fit, and is moved to the object's device."""
-    slot = storage(name)
-
-    def write(self: Stored, value: object) -> None:
-        if self._lock is not None:
-            refuse_other(self, name, value)
-        size = self._batch_size
-        if type(value) is not Tensor or value.shape[: len(size)] != size or self._device is not None:
-            value = None if value is None and optional else tensor(self, name, value, size, self._device)
-        setattr(self, slot, value)
-
-    return property(read, write, doc=doc)
+    return property(read, _named(_set_tensor, name), doc=doc)
 
 
-optional_property = partial(tensor_property, optional=True)
-"""The property of a field that holds one tensor or None."""
+def optional_property(name: str, read: Callable[[Any], Any], doc: str) -> property:
+    """The property of a field that holds one tensor or None."""
+    return property(read, _named(_set_optional, name), doc=doc)
 
 
 def field_property(name: str, read: Callable[[Any], Any], fit: Callable[[Any, Any], object], doc: str) -> property:
     """The property of a field of another kind, which stores what `fit` makes of the object and the value."""
-    slot = storage(name)
 
-    def write(self: Stored, value: object) -> None:
+    def write(self: Any, value: object) -> None:
         if self._lock is not None:
-            refuse_other(self, name, value)
-        setattr(self, slot, fit(self, value))
+            refuse_other(self, "FIELD", value)
+        self._FIELD = fit(self, value)
 
-    return property(read, write, doc=doc)
+    return property(read, _named(write, name), doc=doc)
+
+
+def _set_tensor(self: Any, value: object) -> None:
+    if self._lock is not None:
+        refuse_other(self, "FIELD", value)
+    size = self._batch_size
+    if type(value) is not Tensor or value.shape[: len(size)] != size or self._device is not None:
+        value = tensor(self, "FIELD", value, size, self._device)
+    self._FIELD = value
+
+
+def _set_optional(self: Any, value: object) -> None:
+    if self._lock is not None:
+        refuse_other(self, "FIELD", value)
+    size = self._batch_size
+    if type(value) is not Tensor or value.shape[: len(size)] != size or self._device is not None:
+        value = None if value is None else tensor(self, "FIELD", value, size, self._device)
+    self._FIELD = value
+
+
+def _named(setter: Callable[[Any, Any], None], name: str) -> Callable[[Any, Any], None]:
+    """A setter above with the name of a field in place of `FIELD`.
+
+    It takes as long as one that is written out for the field. A name in a closure would be two more guards in a graph.
+    """
+    names = {"_FIELD": storage(name), "FIELD": name}
+    code = setter.__code__
+    code = code.replace(
+        co_names=tuple(names.get(each, each) for each in code.co_names),
+        co_consts=tuple(name if each == "FIELD" else each for each in code.co_consts),
+    )
+    return FunctionType(code, setter.__globals__, closure=setter.__closure__)
 
 
 def as_tensor(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:

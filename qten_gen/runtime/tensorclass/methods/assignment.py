@@ -61,7 +61,8 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
             f"the value has {list(value._batch_size)}"
         )
     self._check_compatible(value)
-    _refuse_other_lengths(self, plain, value)
+    if self._nested or self.__structure__:  # Ragged fields are among the nested ones
+        _refuse_other_lengths(self, plain, value)
     if self._lock is not None and not is_compiling():
         _refuse_unsaved_items(self, plain, value)
     try:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar, cast, overload
 from torch import Tensor
 
 from ....common.naming import storage
-from ..core.contents import contents, nested_value, tensor_and_nested
+from ..core.contents import contents, tensor_and_nested
 from ..core.error_text import describe, label
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
@@ -226,9 +226,7 @@ def _target(owner: Stored, name: str) -> Tensor | Several | Stored:
         raise TypeError(f"{label(owner, name)} says which rows belong to an item, and cannot be written")
     if name in owner._static:
         raise TypeError(f"{label(owner, name)} is not a tensor and cannot be written in place; use .set")
-    target: Tensor | Several | Stored | None = (
-        nested_value(owner, name) if name in owner._nested else getattr(owner, name)
-    )
+    target: Tensor | Several | Stored | None = getattr(owner, name)
     if target is None:
         raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")
     return target

@@ -7,7 +7,7 @@ from typing import TypeVar, cast, overload
 
 from ....common.naming import storage
 from ..core.construction import construct
-from ..core.contents import contents, copied, nested_value, shallow_copy
+from ..core.contents import contents, copied, shallow_copy
 from ..core.error_text import abridged, describe, suggestion
 from ..core.locks import refuse_if_locked
 from ..core.lookup import Key, Values, chosen, is_any_below, owner_of, pairs
@@ -113,7 +113,7 @@ def _assignments(
     for key, value in values:
         owner, name = owner_of(self, key)
         path = (*before, key) if isinstance(key, str) else (*before, *key)
-        inner = nested_value(owner, name) if name in owner._nested and isinstance(value, Mapping) else None
+        inner = getattr(owner, name) if name in owner._nested and isinstance(value, Mapping) else None
         if inner is None:
             yield path, owner, name, value
         else:
