@@ -24,7 +24,7 @@ ROOMS = {
     "runtime/tensorclass/storage": 2_142,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_791,
     "large_models": 3_732,
-    "tools/adopt": 3_033,
+    "tools/adopt": 3_017,
     "tools/(inspect|lock)": 1_652,
     "tools/lsp": 1_041,
     "tools/stubs": 650,
