@@ -227,13 +227,11 @@ def _values(body: list[Statement], fields: Collection[str], scope: Scope) -> Ite
             if name not in fields and (not isinstance(assigned, ast.Constant) or assigned.value is None):
                 yield name, value(assigned, place / "value", scope)
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        given = node.value if isinstance(node, ast.Assign) else None  # a ClassVar says that all instances share it
         if not isinstance(target, ast.Name) or target.id in fields or given is None:
             continue
         if not isinstance(given, ast.Constant) or given.value is None:
-            found = value(given, place / "value", scope)
-            if found.contains or isinstance(node, ast.Assign):  # a ClassVar says that a type or None is meant
-                yield target.id, found
+            yield target.id, value(given, place / "value", scope)
 
 
 def _may_share(bases: Iterable[TypeExpr], scope: Scope) -> bool:

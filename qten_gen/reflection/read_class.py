@@ -220,8 +220,8 @@ def _assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]
     return tuple(
         (name, value)
         for name, value in read
-        # A ClassVar says that a type or None is meant.
-        if value.contains or (name not in statement.annotations and (value.name or value.literal == "None"))
+        # A ClassVar says that all instances share it.
+        if name not in statement.annotations and (value.contains or value.name or value.literal == "None")
     )
 
 

@@ -191,7 +191,7 @@ def unannotated_attribute(context: RuleContext) -> Iterator[Problem]:
 
     Only annotated names are fields, so `head = nn.Linear(2, 2)` is a module that exists once for all instances, and that none
     of them registers: it is missing in `parameters()`, and `.to()` does not move it. Objects of a TensorClass cannot even
-    assign such an attribute, so `mask = None` cannot stand for a field either.
+    assign such an attribute, so `mask = None` cannot stand for a field either. `ClassVar` says that all instances share it.
 
     Example:
 

@@ -35,7 +35,8 @@ def test_an_alias_of_a_class_makes_a_module_that_no_instance_registers() -> None
     assert codes("Layer = nn.Linear\nclass Net(Module):\n    dim: int\n    head = Layer(2, 2)\n") == ["QG217"]
 
 
-def test_a_class_variable_may_be_a_type_or_none() -> None:
+def test_a_class_variable_may_be_a_type_or_none_or_a_module() -> None:
+    assert codes("from typing import ClassVar\nclass Net(Module):\n    head: ClassVar = nn.Linear(2, 2)\n") == []
     text = "from typing import ClassVar\nclass Batch(TensorClass):\n    x: Tensor\n    kind: ClassVar[type] = int\n"
     assert codes(f"{text}    best: ClassVar[float | None] = None\n") == []
 

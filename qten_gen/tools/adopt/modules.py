@@ -9,7 +9,7 @@ from functools import partial
 from ...common.language import INIT
 from ...model import ClassSource, FieldSource, MethodSource
 from ...model.build_field import is_attribute_only
-from .files import OpenFile, Project
+from .files import OpenFile, Project, method_of
 from .opening import NN_MODULE, is_layer_of_torch, is_module_of_a_library
 from .records import Change, FoundClass, Kind, Proposal, Reason
 
@@ -17,6 +17,8 @@ _COMBINED = frozenset({"abc.ABCMeta", "type", "builtins.type"})
 """Metaclasses that ours derive from."""
 
 _FLAG = f"{INIT}=False"
+
+_CALL_NOTE = "pyright reports that its own __call__ is not the one of Module: # pyright: ignore"
 
 
 def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
@@ -31,7 +33,7 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
                 ready.append(found)
     if not ready:
         return
-    from .rewriting import with_arguments, with_base
+    from .rewriting import as_class_variable, with_arguments, with_base
 
     replaced = {found.name: _replaced_base(found, file, project) for found in ready}
     going = [found.node.bases[at] for found in ready if (at := replaced[found.name]) is not None]
@@ -45,13 +47,30 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
         elif _derives_from_layer(found, file, project):
             changes.append(partial(with_arguments, added=[spelling.text]))
         needs = spelling.needs if changes else ()
+        shared = list(_shared_modules(found, project))
         if changes:
             does.append(f"derive from {spelling.text}{'' if '.' in spelling.text else ' of qten_gen'}")
         if _needs_flag(found, file, project):
             changes.append(partial(with_arguments, added=[_FLAG]))
             does.append(f"add {_FLAG}, because it keeps its constructor")
+        if shared:
+            class_var = file.spell("typing", "ClassVar")
+            changes += [partial(as_class_variable, name=name, text=class_var.text) for name in shared]
+            does += [f"write {name}: {class_var.text}, because all objects share it" for name in shared]
+            needs += class_var.needs
         if changes:
-            yield Proposal(found.name, tuple(does), tuple(changes), needs)
+            notes = (_CALL_NOTE,) if method_of(found.node, "__call__") is not None else ()
+            yield Proposal(found.name, tuple(does), tuple(changes), needs, notes=notes)
+
+
+def _shared_modules(found: FoundClass, project: Project) -> Iterator[str]:
+    """The attributes that are modules of the class itself, which all its objects share: `loss = nn.MSELoss()`."""
+    source = project.programs[found.path].names.class_of(found.qualified)
+    for name, value in () if source is None else source[1].values:
+        classes = ((made, project.class_named(made)) for made in value.contains)
+        is_module = (is_module_of_a_library(made) or (cls and cls.kind is Kind.MODULE) for made, cls in classes)
+        if any(is_module) and not name.startswith("__"):
+            yield name
 
 
 def _replaced_base(found: FoundClass, file: OpenFile, project: Project) -> int | None:
@@ -73,10 +92,6 @@ def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | N
         return Reason("its bases or keywords are computed when the program runs", "write them out")
     if any(project.meaning(file, decorator) == "torch.jit.interface" for decorator in node.decorator_list):
         return Reason("TorchScript reads it as an interface, which derives from nn.Module alone", is_open=False)
-    if any(isinstance(each, ast.FunctionDef) and each.name == "__call__" for each in node.body):
-        return Reason(
-            "its own __call__ replaces that of Module, which has the signature of forward", "rename it forward"
-        )
     with_module = f"class {found.name}({', '.join([*map(file.text.of, node.bases), 'Module'])})"
     if any(is_layer_of_torch(name) and name.endswith(".Embedding") for name in found.ancestors):
         return Reason(

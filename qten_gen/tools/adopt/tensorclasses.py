@@ -7,12 +7,13 @@ qten_gen, and `@dataclass class Output` → `class Output(TensorClass, nocast=Tr
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from ...common import language
 from ...model.field_kinds import members_of
+from ...model.field_parts import TypeExpr
 from .files import OpenFile, Project, Spelling
 from .opening import DATACLASS_DECORATORS, TENSORCLASS_BASES, TENSORCLASS_DECORATORS
 from .records import Change, FoundClass, Kind, Proposal, Reason
@@ -24,6 +25,7 @@ _HELP_OF_FLAG = {
     "cast_filter": "override .to, .float() and the like",
     "kw_only": "write field(kw_only=True) for the fields",
 }
+_LISTS = frozenset({"builtins.list", "typing.List"})
 _ANYTHING = frozenset({"typing.Any", "builtins.object", "?", ""})
 """Types that None is of, or may be."""
 
@@ -119,7 +121,11 @@ def _plan(found: FoundClass, file: OpenFile, project: Project) -> _Plan | Reason
         )
     kinds = {other.qualified: other.kind for each in project.files.values() for other in each.classes.values()}
     inherits = any(kinds.get(name) is Kind.TENSORCLASS for name in means)
-    return _Plan(found, base, decorator, tuple(flags), base is None and not inherits, tuple(_differences(node)))
+    lists = {
+        name for name, type in _types(found, project) if not _LISTS.isdisjoint(each.name for each in members_of(type))
+    }
+    notes = tuple(_differences(node, lists))
+    return _Plan(found, base, decorator, tuple(flags), base is None and not inherits, notes)
 
 
 def _plan_of_dataclass(found: FoundClass, file: OpenFile, project: Project) -> _Plan | Reason | None:
@@ -142,8 +148,8 @@ def _plan_of_dataclass(found: FoundClass, file: OpenFile, project: Project) -> _
     others = [name for name in bases if name not in adopted and name not in _ABSTRACT]
     if others or found.node.keywords or any(isinstance(base, ast.Starred) for base in found.node.bases):
         return Reason("it has other bases than dataclasses of the project", "adopt it by hand")
-    for name, mentioned in _types(found, project):
-        if not _ANYTHING.isdisjoint(mentioned):
+    for name, type in _types(found, project):
+        if not _ANYTHING.isdisjoint(type.mentioned):
             return Reason(
                 f"its field {name} may hold tensors or not, and a TensorClass has to know",
                 "write the type: dict[str, Tensor], or what else it holds",
@@ -152,13 +158,13 @@ def _plan_of_dataclass(found: FoundClass, file: OpenFile, project: Project) -> _
     return _Plan(found, None, decorator, () if adopted else tuple(flags), not adopted, (note,))
 
 
-def _types(found: FoundClass, project: Project) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The fields of a class, each with the qualified names that its type mentions."""
+def _types(found: FoundClass, project: Project) -> Iterator[tuple[str, TypeExpr]]:
+    """The fields of a class with an annotation, each with its type."""
     names = project.programs[found.path].names
     source = names.class_of(found.qualified)
     for field in () if source is None else source[1].fields:
         if field.annotation is not None:
-            yield field.name, names.expand(field.annotation).mentioned
+            yield field.name, names.expand(field.annotation)
 
 
 def _decorator(found: FoundClass, file: OpenFile, project: Project) -> ast.expr | None:
@@ -250,26 +256,23 @@ def _proposal(plan: _Plan, spelling: Spelling, file: OpenFile, project: Project)
 
 def _optional_fields(found: FoundClass, project: Project) -> Iterator[str]:
     """The fields whose default is None although their annotation does not allow it."""
-    names = project.programs[found.path].names
-    source = names.class_of(found.qualified)
-    types = {} if source is None else {field.name: field.annotation for field in source[1].fields}
+    types = dict(_types(found, project))
     for statement in found.node.body:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=None)):
-                declared = types.get(name)
-                members = {member.name for member in members_of(names.expand(declared))} if declared else _ANYTHING
+                members = {member.name for member in members_of(types[name])} if name in types else _ANYTHING
                 if "None" not in members and not members & _ANYTHING:
                     yield name
 
 
-def _differences(node: ast.ClassDef) -> Iterator[str]:
-    """What the methods and fields of a class meant in tensordict that they do not mean here, in the order of its lines."""
+def _differences(node: ast.ClassDef, lists: Collection[str]) -> Iterator[str]:
+    """What methods and fields, some of them lists, meant in tensordict that they do not mean here, in the order of lines."""
     own = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
     for statement in node.body:
         match statement:
             case ast.FunctionDef(name="__post_init__"):
                 yield "__post_init__ runs in the constructor only; tensordict also runs it for results of operations"
-            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation) if _is_list(annotation):
+            case ast.AnnAssign(target=ast.Name(id=name)) if name in lists:
                 yield (
                     f"a list in {name} is one value for the batch; in tensordict it has one value for each item: "
                     "write PerItem[...] for that"
@@ -291,22 +294,3 @@ def _private_calls(method: ast.FunctionDef | ast.AsyncFunctionDef, own: set[str]
                 continue
         if attribute in _PRIVATE and attribute not in own:
             yield f"line {each.lineno} uses {attribute}, which is private to tensordict: {_PRIVATE[attribute]}"
-
-
-def _is_list(annotation: ast.expr) -> bool:
-    """True if an annotation is a list, or a list or None."""
-    match annotation:
-        case ast.Constant(value=str(text)):
-            try:
-                return _is_list(ast.parse(text, mode="eval").body)
-            except SyntaxError:
-                return False
-        case ast.Subscript(value=ast.Name(id="Optional") | ast.Attribute(attr="Optional"), slice=inner):
-            return _is_list(inner)
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return any(map(_is_list, (left, right)))
-        case ast.Subscript(value=value):
-            return _is_list(value)
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in ("list", "List")
-    return False

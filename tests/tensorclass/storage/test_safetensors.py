@@ -88,6 +88,8 @@ def test_a_file_that_was_tampered_with_is_refused(
 
 def test_a_file_that_is_missing_cut_off_or_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
+    with pytest.raises(StorageError, match="expected a file, got a folder; load_memmap"):
+        Flat.load_safetensors(tmp_path)
     with pytest.raises(FileNotFoundError):
         Flat.load_safetensors(path)
     flat(4).save_safetensors(path)

@@ -125,9 +125,6 @@ STAYING = {
     ),
     "class A(nn.Module, metaclass=Meta): ...": "its metaclass is Meta, and Module has one of its own",
     "class A(nn.Module):\n    rate: float": "its annotation of rate would become an argument of the constructor",
-    "class A(nn.Module):\n    def __call__(self, x): ...": (
-        "its own __call__ replaces that of Module, which has the signature of forward"
-    ),
     "class A(*bases, nn.Module): ...": "its bases or keywords are computed when the program runs",
     "class A(nn.Module, **flags): ...": "its bases or keywords are computed when the program runs",
     "@dataclass\nclass A(nn.Module):\n    x: int": "dataclass would replace the constructor of A",
@@ -142,6 +139,14 @@ def test_a_class_stays_where_the_swap_would_change_more(text: str, reason: str) 
     text = f"{imports}\n\n\n{text}\n"
     assert reasons(text) == {"A": reason}
     assert adopted(text) == text
+
+
+def test_a_module_of_one_class_and_a_call_of_its_own_keep_no_family() -> None:
+    base = "from torch import nn\n\nclass Base(nn.Module):\n    def __call__(self, x): ...\n"
+    text = f"{base}\nclass Child(Base):\n    x = nn.ReLU()\n"
+    after = adopted(text)
+    assert "class Base(Module)" in after and "    x: ClassVar = nn.ReLU()\n" in after and adopted(after) == after
+    assert reasons(text) == {} and report(text)["Base"].notes[0].startswith("pyright reports that its own __call__")
 
 
 def test_a_base_stays_if_its_subclass_could_not_be_generated() -> None:

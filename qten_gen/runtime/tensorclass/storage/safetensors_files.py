@@ -104,6 +104,8 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None) ->
         needs = "needs the package safetensors, which is not installed: pip install safetensors"
         raise ImportError(f"{cls.__name__}.load_safetensors {needs}", name="safetensors") from None
     file = files.absolute(path)
+    if os.path.isdir(file):
+        raise StorageError(f"{file}: expected a file, got a folder; load_memmap loads the object in a folder")
     found = None if device is None else as_device(device)
     try:
         with library.safe_open(file, "pt", device=str(found or "cpu")) as opened:

@@ -31,27 +31,9 @@ from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..torch_tools.packing import DTYPES, with_tensors
 from . import files
+from . import metadata as schema
 from .json_values import encode
-from .metadata import (
-    METADATA,
-    SECTION,
-    Entry,
-    Level,
-    Metadata,
-    StaticEntry,
-    StorageError,
-    TensorEntry,
-    encoded,
-    file_of_key,
-    files_of,
-    from_json,
-    metadata_in,
-    owner_of,
-    parsed,
-    rendered,
-    text_in,
-    walk,
-)
+from .metadata import METADATA, Entry, Level, Metadata, StaticEntry, StorageError, TensorEntry, encoded
 
 T = TypeVar("T", bound=Stored)
 
@@ -123,7 +105,7 @@ class Description:
             return None
         value = bare(value)
         if isinstance(value, Tensor):
-            return self._tensor(value, where, f"{folder}{os.sep}{file_of_key(key)}")
+            return self._tensor(value, where, f"{folder}{os.sep}{schema.file_of_key(key)}")
         inside = folder and f"{folder}{os.sep}{encoded(key)}"
         if isinstance(value, (dict, list)):
             items = value.items() if isinstance(value, dict) else ((str(at), item) for at, item in enumerate(value))
@@ -192,7 +174,7 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         StorageError: the folder is one of a larger object.
     """
     made = Description(self, folder, options)
-    owner = owner_of(folder)
+    owner = schema.owner_of(folder)
     if owner is not None:
         # Its metadata says what its parts are, so a part cannot be replaced behind its back.
         other = "save that one, or save to another folder"
@@ -203,7 +185,7 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         there = [] if options.like else [item for item in made.placed if files.is_at(item.tensor, item.path)]
         stay = {item.path: item.tensor.detach() for item in there}
         moved = [item for item in made.placed if item.path not in stay]
-        existing = [metadata_in(inside) for inside, _ in work.levels] + [item.path for item in moved]
+        existing = [schema.metadata_in(inside) for inside, _ in work.levels] + [item.path for item in moved]
         found = [] if options.existsok else [path for path in existing if os.path.lexists(path)]
         if found:
             raise FileExistsError(f"{found[0]} exists already; pass existsok=True to replace what is saved there")
@@ -224,17 +206,17 @@ class _Save:
         self.level, self.structure = made.level, made.structure
         self.levels = [
             (os.sep.join([folder, *map(encoded, keys)]), entry)
-            for keys, entry in walk(made.level)
+            for keys, entry in schema.walk(made.level)
             if isinstance(entry, Level)
         ]
         """Every level with its folder, an owner before what is in it."""
-        self.files = files_of(made.level)
+        self.files = schema.files_of(made.level)
         before = set[str]()
         # Metadata that is damaged, or tensordict's, names no files.
         with suppress(StorageError):
             if METADATA in os.listdir(folder):
-                old = from_json(parsed(text_in(folder), folder).get(SECTION), folder)
-                before = {*(old.replaced or ()), *files_of(old.level)}
+                old = schema.from_json(schema.parsed(schema.text_in(folder), folder).get(schema.SECTION), folder)
+                before = {*(old.replaced or ()), *schema.files_of(old.level)}
         self.replaced = tuple(sorted(before - self.files))
 
     def run(self, fresh: list[Placed]) -> None:
@@ -244,7 +226,7 @@ class _Save:
                 files.make_folder(folder)  # refuses what else is there before anything is written
         try:
             self._write(fresh)
-            self._put(self.folder, rendered(Metadata(self.level, self.token, self.replaced)))
+            self._put(self.folder, schema.rendered(Metadata(self.level, self.token, self.replaced)))
         except BaseException:
             if not self._is_done():
                 self._remove_leftovers(f".~{self.token}.")
@@ -256,7 +238,7 @@ class _Save:
         self._remove(self.replaced)
         # The folder itself last: what it says is finished is there by then.
         for folder, level in reversed(self.levels):
-            self._put(folder, rendered(Metadata(level, self.token)))
+            self._put(folder, schema.rendered(Metadata(level, self.token)))
         self._remove_leftovers(".~")
 
     def _write(self, fresh: list[Placed]) -> None:
@@ -274,12 +256,12 @@ class _Save:
         """Give a folder other metadata in one step: whoever opens it finds the old text or the new one."""
         temporary = f"{self.folder}{os.sep}.~{self.token}.json"
         files.write_new(temporary, text)
-        os.replace(temporary, metadata_in(folder))
+        os.replace(temporary, schema.metadata_in(folder))
 
     def _is_done(self) -> bool:
         """True if the metadata is of this save; also where nothing can be found out."""
         try:
-            return self.token.encode() in text_in(self.folder)
+            return self.token.encode() in schema.text_in(self.folder)
         except (OSError, StorageError) as error:
             return not isinstance(error, FileNotFoundError)
 
