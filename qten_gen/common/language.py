@@ -42,7 +42,7 @@ PER_ITEM = "qten_gen.PerItem"
 RAGGED = "qten_gen.Ragged"
 AS_TENSOR = "qten_gen.AsTensor"
 
-SAME = {OPEN_MODULE: MODULE, NUMBER: FIELD}
+SAME = {NUMBER: FIELD}
 """Names that differ from another in what checkers know alone."""
 
 ANNOTATED = (UNBATCHED,)

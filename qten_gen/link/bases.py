@@ -24,7 +24,7 @@ class Root(Enum):
     MODULE = language.MODULE
 
 
-ROOTS = {**{root.value: root for root in Root}, language.SIZED: Root.TENSORCLASS}
+ROOTS = {**{root.value: root for root in Root}, language.SIZED: Root.TENSORCLASS, language.OPEN_MODULE: Root.MODULE}
 
 
 class _Order(NamedTuple):
@@ -51,12 +51,12 @@ class Ancestry:
     def _resolved_bases(self, qualified: str) -> tuple[str, ...]:
         found = self._names.class_of(qualified)
         bases = self._names.nested_bases(qualified) or () if found is None else found[1].bases
-        return tuple(self._base(base) for base in bases)
+        return tuple(map(self.base, bases))
 
-    def _base(self, base: TypeExpr) -> str:
-        """The resolved name of a base; of one with several names, if all mean the same."""
+    def base(self, base: TypeExpr) -> str:
+        """The resolved name of a base: of one with several names, if all mean the same, and of the class in `Pair[str]`."""
         name = self._names.resolve(base.name)
-        return name if self._names.alternatives(name) is None else self._names.expand(TypeExpr(name)).name
+        return name if self._names.class_of(name) is not None else self._names.expand(TypeExpr(name)).name
 
     def mro(self, qualified: str) -> tuple[str, ...]:
         """The class and its ancestors in method resolution order, or depth first if no consistent order exists."""
@@ -136,7 +136,7 @@ class Ancestry:
             dynamic = self._dynamic(cls, base)
             if dynamic is not None:
                 yield dynamic
-            if self._base(base) == DYNAMIC:
+            if self.base(base) == DYNAMIC:
                 continue
             unresolved = self._unresolved(file, cls, base)
             if unresolved is not None:
@@ -167,7 +167,7 @@ class Ancestry:
 
     def _dynamic(self, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
         """The diagnostic for a base that may be a declaration, which only the program knows."""
-        if self._base(base) != DYNAMIC:
+        if self.base(base) != DYNAMIC:
             return None
         name = self._names.resolve(base.name)
         alternatives = self._names.alternatives(name) or ()

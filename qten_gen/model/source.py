@@ -121,6 +121,8 @@ class AttributeChange:
     moved: bool = False
     """True if the value is the result of a method of what it makes: `nn.Parameter(...).to(device)`."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+    local: str = ""
+    """The variable that the value is."""
 
 
 @record(frozen=True, slots=True)

@@ -72,6 +72,8 @@ def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool =
         return _at(_convert(inner, place, replace(scope, hidden=frozenset(), lines=lines_of(text.strip()))), place)
     if isinstance(node, ast.Constant) and node.value is ...:
         return TypeExpr("...", text="...", place=place)
+    if isinstance(node, ast.Call) and ast.unparse(node) == "type(None)":
+        return TypeExpr("None", text="None", place=place)
     # A literal is no type. What is computed may be one.
     name = DYNAMIC if isinstance(node, _COMPUTED) else ""
     return TypeExpr(name, text=text_of(node, scope.lines), place=place)

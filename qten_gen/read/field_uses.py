@@ -65,7 +65,8 @@ def _path_to(node: ast.expr, tree: ast.AST, place: NodePath = NO_PATH) -> NodePa
 
 def field_uses(tree: ast.Module) -> Iterator[FieldUse]:
     """The uses in a file."""
-    return _in_scope(tree.body, _NOTHING)
+    elsewhere = (each for each in ast.walk(tree) if isinstance(each, ast.Global | ast.Nonlocal))
+    return _in_scope(tree.body, _NOTHING, first={name: None for each in elsewhere for name in each.names})
 
 
 def _in_scope(

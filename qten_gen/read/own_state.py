@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..common.python_text import below
 from ..common.records import field, record, replace
@@ -28,7 +29,35 @@ def changes(node: Function, place: NodePath, scope: Scope) -> tuple[AttributeCha
     parameters = positional_parameters(node)
     if not parameters:
         return ()
-    return tuple(_of_suite(node.body, place / "body", parameters[0].arg, scope))
+    found = tuple(_of_suite(node.body, place / "body", parameters[0].arg, scope))
+    if not any(isinstance(each, ast.Assign) and isinstance(each.value, _DISPLAYS) for each in below(node)):
+        return found
+    return tuple(_with_contents(each, _lists(node, scope)) for each in found)
+
+
+def _with_contents(change: AttributeChange, lists: Mapping[str, tuple[str, ...]]) -> AttributeChange:
+    """The change, with what the local list contains that the attribute gets."""
+    return replace(change, makes=lists[change.local], in_container=True) if change.local in lists else change
+
+
+def _lists(node: Function, scope: Scope) -> dict[str, tuple[str, ...]]:
+    """What the local lists and dicts contain that a method fills, gives to attributes, and does nothing else with."""
+    uses = Counter(each.id for each in below(node) if isinstance(each, ast.Name))
+    found: dict[str, tuple[str, ...]] = {}
+    for each in below(node):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, _DISPLAYS):
+                found[name] = (*found.get(name, ()), *_objects(value, scope)[0])
+            case ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name)), args=[*_, last]) if name in found:
+                if method not in _APPEND:
+                    continue
+                found[name] += _objects(last, scope)[0]
+            case ast.Assign(targets=[ast.Attribute()], value=ast.Name(id=name)):
+                pass
+            case _:
+                continue
+        uses[name] -= 1
+    return {name: contents for name, contents in found.items() if not uses[name]}
 
 
 def registered_later(node: Function) -> tuple[str, ...]:
@@ -118,7 +147,13 @@ def _assigned(
         for index, part in enumerate(target.elts):
             # Which part of the value it gets is not known.
             yield from _assigned(part, _NOTHING, place / "elts" / index, owner, scope)
+    elif isinstance(target, ast.Subscript) and isinstance(attribute := target.value, ast.Attribute):
+        if _is_named(attribute.value, owner) and (objects := _objects(value, scope)[0]):
+            yield AttributeChange(attribute.attr, "append", objects, in_container=True, place=place)
     elif isinstance(target, ast.Attribute) and _is_named(target.value, owner):
+        if isinstance(value, ast.Name):
+            yield AttributeChange(target.attr, "assign", local=value.id, place=place)
+            return
         objects, moved = _objects(value, scope)
         in_container = isinstance(value, _DISPLAYS) or is_container(value, scope)
         yield AttributeChange(target.attr, "assign", objects, in_container, moved, place)

@@ -148,12 +148,22 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
             ):
                 given = [*more, *(each.value for each in node.keywords if each.arg == "persistent")]
                 is_saved = not any(isinstance(each, ast.Constant) and each.value is False for each in given)
-                if is_saved or name in made or (isinstance(value, ast.Constant) and value.value is None):
+                if is_saved or name in made or _is_empty(value):
                     continue
                 message = (
                     f"{name} is in no state dict, and only the constructor makes it: after to_empty() it is garbage"
                 )
                 yield Finding(first, message, "fill it in reset_parameters(), which the constructor calls")
+
+
+def _is_empty(value: ast.expr) -> bool:
+    """True if there is nothing to lose: None, or a tensor without elements, which only has a device and a dtype."""
+    match value:
+        case ast.Constant(value=None):
+            return True
+        case ast.Call(func=ast.Attribute(attr="empty" | "new_empty"), args=[ast.Constant(value=0), *_]):
+            return True
+    return False
 
 
 def _made(node: ast.AST, owner: str) -> Iterator[str | None]:
