@@ -132,6 +132,9 @@ class Ancestry:
         """Diagnostics for bases that are not defined, and for bases that cannot be combined, without the path."""
         qualified = f"{file.module}.{cls.qualname}"
         roots = self.roots(qualified)
+        if cls.unpacked and not roots and _looks_declared(cls):
+            message = f"the bases of {cls.name} are known only at run time, because they are unpacked"
+            yield Diagnostic(DYNAMIC_DECLARATION, message, cls.unpacked[0], "write them out")
         for base in cls.bases:
             dynamic = self._dynamic(cls, base)
             if dynamic is not None:
@@ -173,10 +176,7 @@ class Ancestry:
         alternatives = self._names.alternatives(name) or ()
         may_declare = any(self._may_declare(alternative) for alternative in alternatives)
         # Computed bases of plain classes are common, and no concern of a declaration.
-        is_made = any(decorator in CLASS_MAKERS for decorator, _ in cls.decorators)  # which no declaration is
-        has_init = any(method.name == "__init__" for method in cls.methods)  # for which nothing would be generated
-        declares = any(field.specifier or (_mentions_tensor(field.annotation) and not has_init) for field in cls.fields)
-        if not may_declare and (is_made or not declares):
+        if not may_declare and not _looks_declared(cls):
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
         message = f"the base of {cls.name} is known only at run time, because {why}"
@@ -221,6 +221,14 @@ class Ancestry:
             return None  # may be in a module of the package that was not read
         help = did_you_mean(head, sorted(target.names), "define it there, or import it from where it is defined")
         return Diagnostic(UNRESOLVED_BASE, f"{target.module} does not define {head}", base.place, help)
+
+
+def _looks_declared(cls: ClassSource) -> bool:
+    """True if a class has fields that something may be generated for."""
+    if any(decorator in CLASS_MAKERS for decorator, _ in cls.decorators):  # which no declaration is
+        return False
+    has_init = any(method.name == "__init__" for method in cls.methods)  # for which nothing would be generated
+    return any(field.specifier or (_mentions_tensor(field.annotation) and not has_init) for field in cls.fields)
 
 
 def _mentions_tensor(annotation: TypeExpr | None) -> bool:

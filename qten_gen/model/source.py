@@ -228,6 +228,8 @@ class ClassSource:
     """Names that are bound under `if TYPE_CHECKING:`."""
     unpacked: tuple[NodePath, ...] = ()
     """Unpacked bases and keywords, `*bases` and `**flags`. Their content is not known from the text."""
+    changed: tuple[tuple[str, NodePath], ...] = ()
+    """The fields that the body binds or deletes otherwise than by an assignment; `__annotations__` if it changes that."""
     decorators: tuple[tuple[str, NodePath], ...] = ()
     """Qualified names of the class decorators: `dataclasses.dataclass`."""
     registers: tuple[Registered, ...] = ()

@@ -186,6 +186,8 @@ class Binding(NamedTuple):
     is_definition: bool = False
     is_class: bool = False
     for_checkers: bool = False
+    is_conditional: bool = False
+    """True if it stands in a block."""
 
 
 @record(frozen=True, slots=True)
@@ -255,7 +257,8 @@ def _counting(bound: list[Binding], scope: Scope) -> tuple[Binding, ...]:
     if first.imported is not None:
         meant = [scope.resolve_import(binding.imported) for binding in kept if binding.imported is not None]
         same = len(meant) == len(kept) and len({name.replace("typing_extensions.", "typing.") for name in meant}) == 1
-        if same or meant[0].partition(".")[0] in _ALWAYS_THERE:
+        instead = all(binding.is_conditional for binding in kept[1:])  # of what is not installed
+        if same or (instead and meant[0].partition(".")[0] in _ALWAYS_THERE):
             return (first,)
     if len(kept) > 1 and all(binding.value is not None for binding in kept):
         texts = {ast.dump(binding.value) for binding in kept if binding.value is not None}
@@ -275,7 +278,7 @@ def _of_block(body: Iterable[ast.stmt], place: NodePath, for_checkers: bool) -> 
             for suite, inner, only in suites(node, where):
                 yield from _of_block(suite, inner, for_checkers or only)
         for name, binding in _of_statement(node, where, for_checkers):
-            yield name, binding._replace(for_checkers=for_checkers)
+            yield name, binding._replace(for_checkers=for_checkers, is_conditional=len(where.steps) > 2)
 
 
 def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterator[tuple[str, Binding]]:

@@ -163,6 +163,11 @@ def test_a_base_may_be_a_generic_class_that_another_name_gives_its_arguments() -
     assert [field.name for field in found["Batch"].fields] == ["x", "y"]
 
 
+def test_bases_that_are_unpacked_may_be_declarations() -> None:
+    _, (found,) = linked(model="bases = (TensorClass,)\nclass Batch(*bases):\n    x: Tensor\n")
+    assert found.message == "the bases of Batch are known only at run time, because they are unpacked"
+
+
 @pytest.mark.parametrize("base", ["OpenModule", "q.OpenModule", "Base"])
 def test_an_open_module_is_a_module(base: str) -> None:
     text = f"import qten_gen as q\nfrom qten_gen import OpenModule\nBase = OpenModule\nclass Net({base}):\n    width: int\n"
