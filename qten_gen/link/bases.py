@@ -7,10 +7,18 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from .. import __all__ as PUBLIC_NAMES
 from ..common.records import replace
 from ..common.suggestions import did_you_mean
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, language
-from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
+from ..model.diagnostics import (
+    DYNAMIC_DECLARATION,
+    INCONSISTENT_BASES,
+    UNKNOWN_TYPE,
+    UNRESOLVED_BASE,
+    Diagnostic,
+    Kind,
+)
 from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
 from .lookups import Lookups, Remembered
@@ -135,6 +143,11 @@ class Ancestry:
         if cls.unpacked and not roots and _looks_declared(cls):
             message = f"the bases of {cls.name} are known only at run time, because they are unpacked"
             yield Diagnostic(DYNAMIC_DECLARATION, message, cls.unpacked[0], "write them out")
+        annotations = [field.annotation for field in cls.fields if roots and field.annotation is not None]
+        for type in (part for annotation in annotations for part in annotation.parts):
+            undefined = self._undefined(UNKNOWN_TYPE, file, type)
+            if undefined is not None:
+                yield undefined
         for base in cls.bases:
             dynamic = self._dynamic(cls, base)
             if dynamic is not None:
@@ -210,17 +223,27 @@ class Ancestry:
             if f"qten_gen.{resolved}" in ROOTS:
                 help = f"write: from qten_gen import {resolved}"
             return Diagnostic(UNRESOLVED_BASE, f"the base {resolved} is not defined in this file", base.place, help)
-        located = self._names.locate(resolved)
-        if located is None:
+        return self._undefined(UNRESOLVED_BASE, file, base)
+
+    def _undefined(self, kind: Kind, file: SourceFile, type: TypeExpr) -> Diagnostic | None:
+        """The diagnostic for a name that its module does not define, as far as the run has it, or qten-gen."""
+        head, _, rest = type.text.strip("'\"").partition("[")[0].partition(".")
+        imported = file.imports.get(head)
+        located = self._names.locate(self._names.resolve(type.name))
+        if imported is not None and imported.module == language.PACKAGE:
+            module, known, name = language.PACKAGE, frozenset(PUBLIC_NAMES), imported.name or rest
+        elif located is not None:
+            target, rest = located
+            module, known, name = target.module, target.names, rest.partition(".")[0]
+            # A package has names of modules too, which were perhaps not read.
+            if "__getattr__" in known or target.has_star_import or (target.is_package and name != rest):
+                return None
+        else:
             return None
-        target, rest = located
-        head = rest.partition(".")[0]
-        if head in target.names or "__getattr__" in target.names or target.has_star_import:
+        if name in known or not name.isidentifier():
             return None
-        if target.is_package and head != rest:
-            return None  # may be in a module of the package that was not read
-        help = did_you_mean(head, sorted(target.names), "define it there, or import it from where it is defined")
-        return Diagnostic(UNRESOLVED_BASE, f"{target.module} does not define {head}", base.place, help)
+        help = did_you_mean(name, sorted(known), "define it there, or import it from where it is defined")
+        return Diagnostic(kind, f"{module} does not define {name}", type.place, help)
 
 
 def _looks_declared(cls: ClassSource) -> bool:

@@ -9,7 +9,14 @@ from collections.abc import Collection, Iterator
 
 from ..common.records import replace
 from ..model import ClassSource, Declaration, FileDecl
-from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, MISPLACED_SPECIFIER, Diagnostic, Kind
+from ..model.diagnostics import (
+    DYNAMIC_DECLARATION,
+    INCONSISTENT_BASES,
+    MISPLACED_SPECIFIER,
+    UNKNOWN_TYPE,
+    Diagnostic,
+    Kind,
+)
 from . import (
     cached_tensors,
     children,
@@ -53,7 +60,7 @@ _RULES = (
     Rule(Kind("QG204", "colliding-name"), check=field_names.colliding_name),
     Rule(Kind("QG205", "private-name"), check=field_names.private_name),
     Rule(Kind("QG206", "mutable-default"), check=defaults.mutable_default),
-    Rule(Kind("QG207", "unknown-type"), check=field_types.unknown_type),
+    Rule(UNKNOWN_TYPE, check=field_types.unknown_type),
     Rule(Kind("QG208", "unsupported-type"), check=field_types.unsupported_type),
     Rule(Kind("QG209", "non-tensor-field"), check=tensor_fields.non_tensor_field),
     Rule(Kind("QG210", "implicit-tensor-conversion", "warning"), check=tensor_fields.implicit_tensor_conversion),

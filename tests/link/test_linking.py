@@ -124,6 +124,21 @@ def test_a_base_outside_the_run_is_taken_for_a_plain_class() -> None:
     assert linked(model="from elsewhere import Base\nclass Child(Base): ...") == ({}, ())
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "meant"),
+    [
+        ("import qten_gen as q\nclass Child(q.TensorClas): ...", "qten_gen TensorClas", "TensorClass"),
+        ("from qten_gen import Modul\nclass Child(Modul): ...", "qten_gen Modul", "Module"),
+        ("from . import base\nclass Child(TensorClass):\n    x: 'base.Bach | None'", "shop.base Bach", "Batch"),
+        ("from qten_gen import PerItm\nclass Child(TensorClass):\n    x: PerItm[int]", "qten_gen PerItm", "PerItem"),
+    ],
+)
+def test_a_name_that_no_module_defines_is_reported(text: str, name: str, meant: str) -> None:
+    _, (found,) = linked(base="class Batch(TensorClass): ...", model=text)
+    module, name = name.split()
+    assert (found.message, found.help) == (f"{module} does not define {name}", f"did you mean {meant}?")
+
+
 def test_a_base_that_a_star_import_may_bring_is_not_a_mistake() -> None:
     assert linked(model="from elsewhere import *\nclass Child(Base): ...") == ({}, ())
 
