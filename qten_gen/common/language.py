@@ -21,7 +21,6 @@ NUMBER = "qten_gen.number"
 PARAM = "qten_gen.param"
 BUFFER = "qten_gen.buffer"
 SUBMODULE = "qten_gen.submodule"
-ITERATOR = "collections.abc.Iterator"
 SEQUENTIAL = "qten_gen.sequential"
 CHAIN = SEQUENTIAL
 """The name of the function that makes a sequence, for both readers: `sequential(...)` is a submodule made by it."""

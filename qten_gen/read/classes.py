@@ -11,6 +11,7 @@ from ..common.records import replace
 from ..model import ClassSource, ConditionalSource, FieldSource, MethodSource, NodePath, SpecifierCall, TypeExpr, Value
 from .annotations import type_expr, type_parameter_names, type_parameters, with_inner
 from .bindings import (
+    ANNOTATIONS,
     BLOCK,
     FUTURE_ANNOTATIONS,
     Function,
@@ -20,6 +21,7 @@ from .bindings import (
     inside,
     string_value,
     suites,
+    touched,
 )
 from .dotted_names import Scope
 from .own_state import changes, mentions, registered_later, registered_state
@@ -33,8 +35,6 @@ _HIDES_ABOVE = sys.version_info >= (3, 14)
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
 """Methods whose changes are read in classes without bases too."""
-
-_COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 Statement = tuple[ast.stmt, NodePath]
 InnerClass = tuple[ast.ClassDef, NodePath, str, Scope]
@@ -145,41 +145,13 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
                     yield name, FieldSource(name, None, None, call, doc, place)
 
 
-ANNOTATIONS = "__annotations__"
-
-
 def _changed(body: list[Statement], fields: Collection[str]) -> Iterator[tuple[str, NodePath]]:
     """The fields that a class body binds or deletes otherwise than by an assignment; `__annotations__` if it changes that."""
     for node, place in body:
-        if isinstance(node, BLOCK) and any(only for _, _, only in suites(node, place)):
-            continue
-        names = {*_touched(node)} - {*_targets(node)}
-        yield from ((name, place) for name in sorted(names & {*fields, ANNOTATIONS}))
-
-
-def _touched(node: ast.AST) -> Iterator[str]:
-    """The names that a statement binds or deletes in its own scope."""
-    match node:
-        case ast.ClassDef(name=name):
-            yield name
-        case ast.Import() | ast.ImportFrom():
-            yield from (name for name, _ in imported_names(node, False))
-        case ast.Subscript(
-            value=ast.Name("__annotations__") | ast.Call(func=ast.Name("locals" | "vars")), ctx=context
-        ) if not isinstance(context, ast.Load):
-            yield ANNOTATIONS
-        case ast.Call(
-            func=ast.Name("exec")
-            | ast.Attribute(value=ast.Name("__annotations__"), attr="update" | "pop" | "setdefault")
-        ):
-            yield ANNOTATIONS
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.ExceptHandler(name=str(name)):
-            yield name
-    if not isinstance(node, ast.ClassDef | Function | ast.Lambda | _COMPREHENSION):
-        for part in ast.iter_child_nodes(node):
-            yield from _touched(part)
+        is_for_checkers = isinstance(node, BLOCK) and any(only for _, _, only in suites(node, place))
+        if not is_for_checkers and not isinstance(node, Function):  # a rule reports methods with the name of a field
+            names = {*touched(node)} - {*_targets(node)}
+            yield from ((name, place) for name in sorted(names & {*fields, ANNOTATIONS}))
 
 
 def _hidden(node: ast.stmt) -> Iterator[str]:

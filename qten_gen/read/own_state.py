@@ -14,10 +14,9 @@ from .annotations import type_expr
 from .bindings import BLOCK, Function, dotted, string_value, suites
 from .dotted_names import Scope
 from .signatures import positional_parameters
-from .values import is_container, made
+from .values import DISPLAYS, is_container, made
 
 _APPEND = frozenset({"append", "extend", "insert", "add", "update"})
-_DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
 _TAKES_MODULES = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict", "add_module", "setattr")
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
 _REGISTER_EACH = ("add_module", "register_module", "register_parameter", "register_buffer", "setattr")
@@ -30,7 +29,7 @@ def changes(node: Function, place: NodePath, scope: Scope) -> tuple[AttributeCha
     if not parameters:
         return ()
     found = tuple(_of_suite(node.body, place / "body", parameters[0].arg, scope))
-    if not any(isinstance(each, ast.Assign) and isinstance(each.value, _DISPLAYS) for each in below(node)):
+    if not any(isinstance(each, ast.Assign) and isinstance(each.value, DISPLAYS) for each in below(node)):
         return found
     return tuple(_with_contents(each, _lists(node, scope)) for each in found)
 
@@ -46,7 +45,7 @@ def _lists(node: Function, scope: Scope) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for each in below(node):
         match each:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, _DISPLAYS):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, DISPLAYS):
                 found[name] = (*found.get(name, ()), *_objects(value, scope)[0])
             case ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name)), args=[*_, last]) if name in found:
                 if method not in _APPEND:
@@ -155,7 +154,7 @@ def _assigned(
             yield AttributeChange(target.attr, "assign", local=value.id, place=place)
             return
         objects, moved = _objects(value, scope)
-        in_container = isinstance(value, _DISPLAYS) or is_container(value, scope)
+        in_container = is_container(value, scope)
         yield AttributeChange(target.attr, "assign", objects, in_container, moved, place)
 
 

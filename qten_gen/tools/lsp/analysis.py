@@ -121,10 +121,10 @@ class Analysis:
                 every = list(_mentions(path, readings))
                 same = [each for each in every if each.origin == field.origin and each.name == field.name]
                 owners = {field.origin, *(each.declaration.qualified for each in same)}
-                for each in every:
-                    names = {other.name: other.owner for other in each.declaration.fields}
+                for cls in {each.declaration.qualified: each.declaration for each in every}.values():
+                    names = {other.name: other.owner for other in cls.fields}
                     if new in names and names.get(field.name) in owners:
-                        raise CannotRename(f"{each.declaration.qualified} has a field {new} already")
+                        raise CannotRename(f"{cls.qualified} has a field {new} already")
                 found[os.path.abspath(path)] = same
         return {path: several for path, several in found.items() if several}
 
