@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from ..common.python_text import below
 from ..common.records import field, record, replace
@@ -16,6 +16,7 @@ from .dotted_names import Scope
 from .signatures import positional_parameters
 from .values import DISPLAYS, is_container, made
 
+_CONSTRUCTORS = ("__init__", "__post_init__")
 _APPEND = frozenset({"append", "extend", "insert", "add", "update"})
 _TAKES_MODULES = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict", "add_module", "setattr")
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
@@ -29,14 +30,12 @@ def changes(node: Function, place: NodePath, scope: Scope) -> tuple[AttributeCha
     if not parameters:
         return ()
     found = tuple(_of_suite(node.body, place / "body", parameters[0].arg, scope))
-    if not any(isinstance(each, ast.Assign) and isinstance(each.value, DISPLAYS) for each in below(node)):
+    if node.name not in _CONSTRUCTORS or not any(each.local for each in found):
         return found
-    return tuple(_with_contents(each, _lists(node, scope)) for each in found)
-
-
-def _with_contents(change: AttributeChange, lists: Mapping[str, tuple[str, ...]]) -> AttributeChange:
-    """The change, with what the local list contains that the attribute gets."""
-    return replace(change, makes=lists[change.local], in_container=True) if change.local in lists else change
+    lists = _lists(node, scope)
+    return tuple(
+        replace(each, makes=lists[each.local], in_container=True) if each.local in lists else each for each in found
+    )
 
 
 def _lists(node: Function, scope: Scope) -> dict[str, tuple[str, ...]]:
@@ -216,7 +215,7 @@ def registered_state(body: Iterable[ast.stmt], scope: Scope) -> tuple[Registered
     """The objects that `__init__` and `__post_init__` in the body of a class register, in their order, each only once."""
     methods = {node.name: node for node in body if isinstance(node, Function)}
     found: dict[Registered, None] = {}
-    waiting: list[str] = [name for name in ("__init__", "__post_init__") if name in methods]
+    waiting: list[str] = [name for name in _CONSTRUCTORS if name in methods]
     seen: set[str] = set()
     while waiting:
         name = waiting.pop(0)

@@ -12,7 +12,7 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_540,
     "run|project|generate": 4_172,
-    "read|link|model|common": 8_034,
+    "read|link|model|common": 8_033,
     "reflection": 946,
     "rules": 4_991,
     "emit|report|building": 2_292,
