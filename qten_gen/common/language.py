@@ -21,7 +21,6 @@ NUMBER = "qten_gen.number"
 PARAM = "qten_gen.param"
 BUFFER = "qten_gen.buffer"
 SUBMODULE = "qten_gen.submodule"
-ITERATOR = "collections.abc.Iterator"
 SEQUENTIAL = "qten_gen.sequential"
 CHAIN = SEQUENTIAL
 """The name of the function that makes a sequence, for both readers: `sequential(...)` is a submodule made by it."""
@@ -42,7 +41,7 @@ PER_ITEM = "qten_gen.PerItem"
 RAGGED = "qten_gen.Ragged"
 AS_TENSOR = "qten_gen.AsTensor"
 
-SAME = {OPEN_MODULE: MODULE, NUMBER: FIELD}
+SAME = {NUMBER: FIELD}
 """Names that differ from another in what checkers know alone."""
 
 ANNOTATED = (UNBATCHED,)

@@ -7,10 +7,18 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from .. import __all__ as PUBLIC_NAMES
 from ..common.records import replace
 from ..common.suggestions import did_you_mean
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, language
-from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
+from ..model.diagnostics import (
+    DYNAMIC_DECLARATION,
+    INCONSISTENT_BASES,
+    UNKNOWN_TYPE,
+    UNRESOLVED_BASE,
+    Diagnostic,
+    Kind,
+)
 from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
 from .lookups import Lookups, Remembered
@@ -24,7 +32,7 @@ class Root(Enum):
     MODULE = language.MODULE
 
 
-ROOTS = {**{root.value: root for root in Root}, language.SIZED: Root.TENSORCLASS}
+ROOTS = {**{root.value: root for root in Root}, language.SIZED: Root.TENSORCLASS, language.OPEN_MODULE: Root.MODULE}
 
 
 class _Order(NamedTuple):
@@ -51,12 +59,12 @@ class Ancestry:
     def _resolved_bases(self, qualified: str) -> tuple[str, ...]:
         found = self._names.class_of(qualified)
         bases = self._names.nested_bases(qualified) or () if found is None else found[1].bases
-        return tuple(self._base(base) for base in bases)
+        return tuple(map(self.base, bases))
 
-    def _base(self, base: TypeExpr) -> str:
-        """The resolved name of a base; of one with several names, if all mean the same."""
+    def base(self, base: TypeExpr) -> str:
+        """The resolved name of a base: of one with several names, if all mean the same, and of the class in `Pair[str]`."""
         name = self._names.resolve(base.name)
-        return name if self._names.alternatives(name) is None else self._names.expand(TypeExpr(name)).name
+        return name if self._names.class_of(name) is not None else self._names.expand(TypeExpr(name)).name
 
     def mro(self, qualified: str) -> tuple[str, ...]:
         """The class and its ancestors in method resolution order, or depth first if no consistent order exists."""
@@ -132,11 +140,19 @@ class Ancestry:
         """Diagnostics for bases that are not defined, and for bases that cannot be combined, without the path."""
         qualified = f"{file.module}.{cls.qualname}"
         roots = self.roots(qualified)
+        if cls.unpacked and not roots and _looks_declared(cls):
+            message = f"the bases of {cls.name} are known only at run time, because they are unpacked"
+            yield Diagnostic(DYNAMIC_DECLARATION, message, cls.unpacked[0], "write them out")
+        annotations = [field.annotation for field in cls.fields if roots and field.annotation is not None]
+        for type in (part for annotation in annotations for part in annotation.parts):
+            undefined = self._undefined(UNKNOWN_TYPE, file, type)
+            if undefined is not None:
+                yield undefined
         for base in cls.bases:
             dynamic = self._dynamic(cls, base)
             if dynamic is not None:
                 yield dynamic
-            if self._base(base) == DYNAMIC:
+            if self.base(base) == DYNAMIC:
                 continue
             unresolved = self._unresolved(file, cls, base)
             if unresolved is not None:
@@ -167,16 +183,13 @@ class Ancestry:
 
     def _dynamic(self, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
         """The diagnostic for a base that may be a declaration, which only the program knows."""
-        if self._base(base) != DYNAMIC:
+        if self.base(base) != DYNAMIC:
             return None
         name = self._names.resolve(base.name)
         alternatives = self._names.alternatives(name) or ()
         may_declare = any(self._may_declare(alternative) for alternative in alternatives)
         # Computed bases of plain classes are common, and no concern of a declaration.
-        is_made = any(decorator in CLASS_MAKERS for decorator, _ in cls.decorators)  # which no declaration is
-        has_init = any(method.name == "__init__" for method in cls.methods)  # for which nothing would be generated
-        declares = any(field.specifier or (_mentions_tensor(field.annotation) and not has_init) for field in cls.fields)
-        if not may_declare and (is_made or not declares):
+        if not may_declare and not _looks_declared(cls):
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
         message = f"the base of {cls.name} is known only at run time, because {why}"
@@ -210,17 +223,35 @@ class Ancestry:
             if f"qten_gen.{resolved}" in ROOTS:
                 help = f"write: from qten_gen import {resolved}"
             return Diagnostic(UNRESOLVED_BASE, f"the base {resolved} is not defined in this file", base.place, help)
-        located = self._names.locate(resolved)
-        if located is None:
+        return self._undefined(UNRESOLVED_BASE, file, base)
+
+    def _undefined(self, kind: Kind, file: SourceFile, type: TypeExpr) -> Diagnostic | None:
+        """The diagnostic for a name that its module does not define, as far as the run has it, or qten-gen."""
+        head, _, rest = type.text.strip("'\"").partition("[")[0].partition(".")
+        imported = file.imports.get(head)
+        located = self._names.locate(self._names.resolve(type.name))
+        if imported is not None and imported.module == language.PACKAGE:
+            module, known, name = language.PACKAGE, frozenset(PUBLIC_NAMES), imported.name or rest
+        elif located is not None:
+            target, rest = located
+            module, known, name = target.module, target.names, rest.partition(".")[0]
+            # A package has names of modules too, which were perhaps not read.
+            if "__getattr__" in known or target.has_star_import or (target.is_package and name != rest):
+                return None
+        else:
             return None
-        target, rest = located
-        head = rest.partition(".")[0]
-        if head in target.names or "__getattr__" in target.names or target.has_star_import:
+        if name in known or not name.isidentifier():
             return None
-        if target.is_package and head != rest:
-            return None  # may be in a module of the package that was not read
-        help = did_you_mean(head, sorted(target.names), "define it there, or import it from where it is defined")
-        return Diagnostic(UNRESOLVED_BASE, f"{target.module} does not define {head}", base.place, help)
+        help = did_you_mean(name, sorted(known), "define it there, or import it from where it is defined")
+        return Diagnostic(kind, f"{module} does not define {name}", type.place, help)
+
+
+def _looks_declared(cls: ClassSource) -> bool:
+    """True if a class has fields that something may be generated for."""
+    if any(decorator in CLASS_MAKERS for decorator, _ in cls.decorators):  # which no declaration is
+        return False
+    has_init = any(method.name == "__init__" for method in cls.methods)  # for which nothing would be generated
+    return any(field.specifier or (_mentions_tensor(field.annotation) and not has_init) for field in cls.fields)
 
 
 def _mentions_tensor(annotation: TypeExpr | None) -> bool:

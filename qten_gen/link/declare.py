@@ -145,7 +145,7 @@ class Declarations:
             return None
         flags = {keyword for keyword, value in found[1].keywords if value.literal == "True"}
         for base in found[1].bases:
-            resolved = self._names.resolve(base.name)
+            resolved = self._ancestry.base(base)
             if resolved == language.SIZED:
                 flags.add("sized")
             elif resolved == language.TENSORCLASS:
@@ -202,7 +202,7 @@ class Declarations:
         return (*fields, *(build_virtual_field(method, owner) for method in cls.methods if is_virtual(method)))
 
     def _bases(self, cls: ClassSource) -> tuple[BaseDecl, ...]:
-        resolved = [(self._names.resolve(base.name), base) for base in cls.bases]
+        resolved = [(self._ancestry.base(base), base) for base in cls.bases]
         return tuple(
             BaseDecl(name, base.text, declared=name not in ROOTS and self._ancestry.root(name) is not None)
             for name, base in resolved

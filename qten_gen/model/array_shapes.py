@@ -15,27 +15,11 @@ BATCH = "*batch"
 FAMILIES = ("Float", "Int", "UInt", "Integer", "Real", "Num", "Inexact", "Complex")
 """The jaxtyping names that mean several dtypes."""
 
-DTYPES = {
-    "Bool": "bool",
-    "Int8": "int8",
-    "Int16": "int16",
-    "Int32": "int32",
-    "Int64": "int64",
-    "UInt8": "uint8",
-    "UInt16": "uint16",
-    "UInt32": "uint32",
-    "UInt64": "uint64",
-    "BFloat16": "bfloat16",
-    "Float16": "float16",
-    "Float32": "float32",
-    "Float64": "float64",
-    "Float8e4m3fn": "float8_e4m3fn",
-    "Float8e4m3fnuz": "float8_e4m3fnuz",
-    "Float8e5m2": "float8_e5m2",
-    "Float8e5m2fnuz": "float8_e5m2fnuz",
-    "Complex64": "complex64",
-    "Complex128": "complex128",
-}
+_NUMBERS = (
+    "Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 BFloat16 Float16 Float32 Float64 Complex64 Complex128 "
+    "Float8e4m3fn Float8e4m3fnuz Float8e5m2 Float8e5m2fnuz"
+)
+DTYPES = {name: name.lower().replace("float8", "float8_") for name in ("Bool", *_NUMBERS.split())}
 """The jaxtyping names that mean one dtype, and its name in torch."""
 
 ANY_DTYPE = "Shaped"

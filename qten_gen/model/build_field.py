@@ -331,7 +331,7 @@ def keeps_foreign_init(fields: Iterable[ModuleField], lineage: Iterable[tuple[tu
 def is_root(base: BaseDecl) -> bool:
     """True if a base of a Module is Module itself: in a text by its public name, in a class statement by its full one."""
     first, _, last = base.name.partition(".")
-    return first == "qten_gen" and last.rpartition(".")[2] == "Module"
+    return first == "qten_gen" and last.rpartition(".")[2] in ("Module", "OpenModule")
 
 
 def _is_foreign(base: BaseDecl) -> bool:

@@ -46,6 +46,7 @@ INVALID_SUPPRESSION = Kind("QG010", "invalid-suppression", "warning")
 UNRESOLVED_BASE = Kind("QG101", "unresolved-base")
 INCONSISTENT_BASES = Kind("QG102", "inconsistent-bases")
 MISPLACED_SPECIFIER = Kind("QG111", "misplaced-specifier")
+UNKNOWN_TYPE = Kind("QG207", "unknown-type")
 
 UNUSABLE_SETTINGS = Kind("", "")
 """Settings that cannot be read, or that name folders which do not exist. It has no code and no page, only its message."""

@@ -62,9 +62,14 @@ class TypeExpr:
     """The plain and dotted names that `text` mentions, which a stub has to import: `("Int", "Tensor")`."""
 
     @property
+    def parts(self) -> tuple[TypeExpr, ...]:
+        """The expression and the types in it, from left to right."""
+        return (self, *(part for arg in self.args if isinstance(arg, TypeExpr) for part in arg.parts))
+
+    @property
     def mentioned(self) -> tuple[str, ...]:
         """The qualified names in the expression, from left to right: `("jaxtyping.Int", "torch.Tensor", "None")`."""
-        return (self.name, *(name for arg in self.args if isinstance(arg, TypeExpr) for name in arg.mentioned))
+        return tuple(part.name for part in self.parts)
 
 
 @record(frozen=True, slots=True)

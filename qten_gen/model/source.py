@@ -121,6 +121,8 @@ class AttributeChange:
     moved: bool = False
     """True if the value is the result of a method of what it makes: `nn.Parameter(...).to(device)`."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+    local: str = ""
+    """The variable that the value is."""
 
 
 @record(frozen=True, slots=True)
@@ -226,6 +228,8 @@ class ClassSource:
     """Names that are bound under `if TYPE_CHECKING:`."""
     unpacked: tuple[NodePath, ...] = ()
     """Unpacked bases and keywords, `*bases` and `**flags`. Their content is not known from the text."""
+    changed: tuple[tuple[str, NodePath], ...] = ()
+    """The fields that the body binds or deletes otherwise than by an assignment; `__annotations__` if it changes that."""
     decorators: tuple[tuple[str, NodePath], ...] = ()
     """Qualified names of the class decorators: `dataclasses.dataclass`."""
     registers: tuple[Registered, ...] = ()

@@ -10,7 +10,7 @@ from functools import lru_cache
 from ..common.records import field, record, replace
 from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, TypeVariable, union
 from ..model.dimensions import parsed_expression
-from .bindings import Function, bound_names, dotted, is_made, string_value
+from .bindings import dotted, is_made, string_value, touched
 from .dotted_names import Scope
 from .syntax import lines_of
 from .values import call_arguments, constant_text, extent, positional, segment, specifier, text_of
@@ -72,6 +72,8 @@ def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool =
         return _at(_convert(inner, place, replace(scope, hidden=frozenset(), lines=lines_of(text.strip()))), place)
     if isinstance(node, ast.Constant) and node.value is ...:
         return TypeExpr("...", text="...", place=place)
+    if isinstance(node, ast.Call) and ast.unparse(node) == "type(None)":
+        return TypeExpr("None", text="None", place=place)
     # A literal is no type. What is computed may be one.
     name = DYNAMIC if isinstance(node, _COMPUTED) else ""
     return TypeExpr(name, text=text_of(node, scope.lines), place=place)
@@ -249,7 +251,7 @@ def add_class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname:
 @lru_cache(maxsize=8)  # a class statement is asked several times in a row
 def _assigned(node: ast.ClassDef) -> tuple[tuple[str, ast.expr, int, bool], ...]:
     """The names that the body binds once, by an assignment: with the value, the index, and whether it has an annotation."""
-    bound = Counter(_bound(node))
+    bound = Counter(name for statement in node.body for name in touched(statement))
     found: list[tuple[str, ast.expr, int, bool]] = []
     for index, statement in enumerate(node.body):
         match statement:
@@ -258,18 +260,3 @@ def _assigned(node: ast.ClassDef) -> tuple[tuple[str, ast.expr, int, bool], ...]
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if bound[name] == 1:
                 found.append((name, value, index, True))
     return tuple(found)
-
-
-def _bound(node: ast.ClassDef) -> Iterator[str]:
-    """Every binding in the class body, without the bodies of nested functions and classes."""
-    waiting: list[ast.AST] = [*node.body]
-    while waiting:
-        inner = waiting.pop()
-        if isinstance(inner, ast.Assign):
-            yield from (name for target in inner.targets for name in bound_names(target))
-        elif isinstance(inner, ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For):
-            yield from bound_names(inner.target)
-        if isinstance(inner, Function):
-            waiting += [*inner.decorator_list, *inner.args.defaults, *(item for item in inner.args.kw_defaults if item)]
-        elif not isinstance(inner, ast.ClassDef):
-            waiting += ast.iter_child_nodes(inner)

@@ -138,21 +138,39 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield node
 
 
-def bound_inside(node: ast.AST) -> Iterator[str]:
-    """The names that a block or a nested block may bind, without the bodies of functions and classes."""
-    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        yield node.name
-        return
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node.id
-    elif isinstance(node, ast.Import | ast.ImportFrom):
-        yield from (name for name, _ in imported_names(node, type_checking=False))
-    elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name is not None:
-        yield node.name
-    elif isinstance(node, ast.MatchMapping) and node.rest is not None:
-        yield node.rest
-    for child in ast.iter_child_nodes(node):
-        yield from bound_inside(child)
+ANNOTATIONS = "__annotations__"
+_COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+def touched(node: ast.AST) -> Iterator[str]:
+    """The names that a statement binds or deletes in its own scope, blocks included; `__annotations__` if it changes that."""
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name
+        case ast.Import() | ast.ImportFrom():
+            yield from (name for name, _ in imported_names(node, False))
+        case ast.Subscript(
+            value=ast.Name("__annotations__") | ast.Call(func=ast.Name("locals" | "vars")), ctx=context
+        ) if not isinstance(context, ast.Load):
+            yield ANNOTATIONS
+        case ast.Call(
+            func=ast.Name("exec")
+            | ast.Attribute(value=ast.Name("__annotations__"), attr="update" | "pop" | "setdefault")
+        ):
+            yield ANNOTATIONS
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+    inside: Iterable[ast.AST | None] = ast.iter_child_nodes(node)
+    if isinstance(node, Function):
+        inside = (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults)
+    elif isinstance(node, ast.ClassDef | ast.Lambda | _COMPREHENSION):
+        inside = ()
+    for part in inside:
+        yield from touched(part) if part is not None else ()
 
 
 def _is_type_checking(test: ast.expr) -> bool:
@@ -186,6 +204,8 @@ class Binding(NamedTuple):
     is_definition: bool = False
     is_class: bool = False
     for_checkers: bool = False
+    is_conditional: bool = False
+    """True if it stands in a block."""
 
 
 @record(frozen=True, slots=True)
@@ -255,7 +275,8 @@ def _counting(bound: list[Binding], scope: Scope) -> tuple[Binding, ...]:
     if first.imported is not None:
         meant = [scope.resolve_import(binding.imported) for binding in kept if binding.imported is not None]
         same = len(meant) == len(kept) and len({name.replace("typing_extensions.", "typing.") for name in meant}) == 1
-        if same or meant[0].partition(".")[0] in _ALWAYS_THERE:
+        instead = all(binding.is_conditional for binding in kept[1:])  # of what is not installed
+        if same or (instead and meant[0].partition(".")[0] in _ALWAYS_THERE):
             return (first,)
     if len(kept) > 1 and all(binding.value is not None for binding in kept):
         texts = {ast.dump(binding.value) for binding in kept if binding.value is not None}
@@ -275,7 +296,7 @@ def _of_block(body: Iterable[ast.stmt], place: NodePath, for_checkers: bool) -> 
             for suite, inner, only in suites(node, where):
                 yield from _of_block(suite, inner, for_checkers or only)
         for name, binding in _of_statement(node, where, for_checkers):
-            yield name, binding._replace(for_checkers=for_checkers)
+            yield name, binding._replace(for_checkers=for_checkers, is_conditional=len(where.steps) > 2)
 
 
 def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterator[tuple[str, Binding]]:
@@ -299,7 +320,7 @@ def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterat
         case ast.With(items=items) | ast.AsyncWith(items=items):
             yield from ((name, Binding()) for item in items for name in bound_names(item.optional_vars))
         case ast.For() | ast.AsyncFor() | ast.While() | ast.Match():
-            yield from ((name, Binding()) for name in bound_inside(node))
+            yield from ((name, Binding()) for name in touched(node))
 
 
 def _hidden(tree: ast.Module, has_global: bool) -> Iterator[tuple[str, Binding]]:

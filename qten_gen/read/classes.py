@@ -10,7 +10,19 @@ from ..common.language import PACKAGE, VIRTUAL
 from ..common.records import replace
 from ..model import ClassSource, ConditionalSource, FieldSource, MethodSource, NodePath, SpecifierCall, TypeExpr, Value
 from .annotations import type_expr, type_parameter_names, type_parameters, with_inner
-from .bindings import BLOCK, FUTURE_ANNOTATIONS, Function, bound_names, dotted, imported_names, inside, string_value
+from .bindings import (
+    ANNOTATIONS,
+    BLOCK,
+    FUTURE_ANNOTATIONS,
+    Function,
+    bound_names,
+    dotted,
+    imported_names,
+    inside,
+    string_value,
+    suites,
+    touched,
+)
 from .dotted_names import Scope
 from .own_state import changes, mentions, registered_later, registered_state
 from .signatures import docstring, method, positional_parameters, text_of_string
@@ -57,6 +69,7 @@ def class_source(
         bases=bases,
         keywords=tuple((flag.keyword, plain_value(flag.value, flag.place, head)) for flag in flags if flag.keyword),
         unpacked=tuple(argument.place for argument in (*arguments, *flags) if argument.star),
+        changed=tuple(_changed(body, fields)),
         decorators=tuple(
             (head.resolve(dotted(called(decorator)) or ""), place / "decorator_list" / index)
             for index, decorator in enumerate(node.decorator_list)
@@ -130,6 +143,15 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
                     yield name, replace(annotated[name], value=bound[name][0], specifier=bound[name][1])
                 elif call is not None:
                     yield name, FieldSource(name, None, None, call, doc, place)
+
+
+def _changed(body: list[Statement], fields: Collection[str]) -> Iterator[tuple[str, NodePath]]:
+    """The fields that a class body binds or deletes otherwise than by an assignment; `__annotations__` if it changes that."""
+    for node, place in body:
+        is_for_checkers = isinstance(node, BLOCK) and any(only for _, _, only in suites(node, place))
+        if not is_for_checkers and not isinstance(node, Function):  # a rule reports methods with the name of a field
+            names = {*touched(node)} - {*_targets(node)}
+            yield from ((name, place) for name in sorted(names & {*fields, ANNOTATIONS}))
 
 
 def _hidden(node: ast.stmt) -> Iterator[str]:

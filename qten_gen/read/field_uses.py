@@ -31,7 +31,7 @@ class FieldUse(NamedTuple):
     """What has the name: the attribute, the keyword, the string, or the pattern behind the name."""
     how: Literal["attribute", "keyword", "key", "pattern", "declaration"] = "attribute"
     replacing: ast.Call | None = None
-    """The call of `replace` that the keyword belongs to."""
+    """The call of `replace` that the keyword belongs to, unless a question for the class of the object stands around it."""
 
 
 _Known = Mapping[str, Object | None]
@@ -65,24 +65,34 @@ def _path_to(node: ast.expr, tree: ast.AST, place: NodePath = NO_PATH) -> NodePa
 
 def field_uses(tree: ast.Module) -> Iterator[FieldUse]:
     """The uses in a file."""
-    return _in_scope(tree.body, _NOTHING)
+    elsewhere = (each for each in ast.walk(tree) if isinstance(each, ast.Global | ast.Nonlocal))
+    return _in_scope(tree.body, _NOTHING, first={name: None for each in elsewhere for name in each.names})
 
 
 def _in_scope(
-    body: Iterable[ast.AST], around: _Known, within: str = "", first: _Known = _NOTHING, own: Object | None = None
+    body: Iterable[ast.AST],
+    around: _Known,
+    within: str = "",
+    first: _Known = _NOTHING,
+    own: Object | None = None,
+    asked: frozenset[str] = frozenset(),
 ) -> Iterator[FieldUse]:
-    """The uses in the body of a module, of a function with the parameters `first`, or of the class that `own` is."""
+    """The uses in the body of a module, of a function with the parameters `first`, or of the class that `own` is.
+
+    `asked` are the variables whose objects may be of a subclass, because the code asks for their class.
+    """
     nodes = list(_outside_functions(body))
-    known = {**around, **_variables(nodes, around, first, is_local=within == _LOCAL)}
+    found, questions = _variables(nodes, around, first, is_local=within == _LOCAL)
+    known, asked = {**around, **found}, asked | questions
     inner = known if own is None else around  # functions do not see what the body of their class binds
     for node in nodes:
-        yield from _of_node(node, known)
+        yield from _of_node(node, known, asked)
         if isinstance(node, ast.ClassDef):
             name = f"{within}{node.name}"
-            yield from _in_scope(node.body, inner, f"{name}.", own=(name,))
+            yield from _in_scope(node.body, inner, f"{name}.", own=(name,), asked=asked)
         elif isinstance(node, Function | ast.Lambda):
             inside = [node.body] if isinstance(node, ast.Lambda) else node.body
-            yield from _in_scope(inside, inner, _LOCAL, _parameters(node, own))
+            yield from _in_scope(inside, inner, _LOCAL, _parameters(node, own), asked=asked)
         elif own is not None and isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield FieldUse(own, node.target.id, node.target, "declaration")
 
@@ -112,9 +122,14 @@ def _parameters(
     return found
 
 
-def _variables(nodes: Iterable[ast.AST], around: _Known, first: _Known, *, is_local: bool) -> dict[str, Object | None]:
-    """The variables of a scope. One whose class is annotated has it; of any other, all bindings have to agree."""
-    found = dict(first)
+def _variables(
+    nodes: Iterable[ast.AST], around: _Known, first: _Known, *, is_local: bool
+) -> tuple[dict[str, Object | None], frozenset[str]]:
+    """The variables of a scope, and those whose class it asks for.
+
+    A variable whose class is annotated has it; of any other, all bindings have to agree.
+    """
+    found, asked = dict(first), set[str]()
     annotated = {name for name, each in first.items() if each is not None}
     targets: set[int] = set()
     for node in nodes:
@@ -131,12 +146,13 @@ def _variables(nodes: Iterable[ast.AST], around: _Known, first: _Known, *, is_lo
                 given = _class(cls, around)
             case ast.comprehension(target=ast.Name(id=name)):
                 annotated.discard(name)
-            # Behind a question for its class, a variable that was not made here may be of a subclass.
+            # A variable that was not made here may be of a subclass.
             case (
                 ast.Call(func=ast.Name(id="isinstance" | "type"), args=[ast.Name(id=name), *_])
                 | ast.Match(subject=ast.Name(id=name))
             ) if name in annotated or name not in found:
-                annotated.discard(name)
+                asked.add(name)
+                continue
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if id(node) not in targets:
                 pass
             case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.ExceptHandler(name=str(name)):
@@ -149,10 +165,10 @@ def _variables(nodes: Iterable[ast.AST], around: _Known, first: _Known, *, is_lo
                 continue
         if name not in found or name not in annotated:
             found[name] = given if found.get(name, given) == given else None
-    return found
+    return found, frozenset(asked)
 
 
-def _of_node(node: ast.AST, known: _Known) -> Iterator[FieldUse]:
+def _of_node(node: ast.AST, known: _Known, asked: frozenset[str]) -> Iterator[FieldUse]:
     """What a node by itself does with fields."""
     match node:
         case ast.Attribute(value=inner, attr=name) if owner := _object(inner, known):
@@ -164,7 +180,9 @@ def _of_node(node: ast.AST, known: _Known) -> Iterator[FieldUse]:
             _, name, args = called
             if name in ("replace", "update"):
                 args = [key for each in args[:1] if isinstance(each, ast.Dict) for key in each.keys if key is not None]
-                yield from _of_keywords(node, owner, node if name == "replace" else None)
+                roots = {each.id for each in ast.walk(called[0]) if isinstance(each, ast.Name)}
+                is_exact = name == "replace" and roots.isdisjoint(asked)
+                yield from _of_keywords(node, owner, node if is_exact else None)
             for key in args if name in _WITH_KEYS else ():
                 yield from _of_key(key, owner)
         case ast.Call(func=function) if owner := _class(function, known):

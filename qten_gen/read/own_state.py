@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ..common.python_text import below
@@ -13,10 +14,10 @@ from .annotations import type_expr
 from .bindings import BLOCK, Function, dotted, string_value, suites
 from .dotted_names import Scope
 from .signatures import positional_parameters
-from .values import is_container, made
+from .values import DISPLAYS, is_container, made
 
+_CONSTRUCTORS = ("__init__", "__post_init__")
 _APPEND = frozenset({"append", "extend", "insert", "add", "update"})
-_DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
 _TAKES_MODULES = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict", "add_module", "setattr")
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
 _REGISTER_EACH = ("add_module", "register_module", "register_parameter", "register_buffer", "setattr")
@@ -28,7 +29,33 @@ def changes(node: Function, place: NodePath, scope: Scope) -> tuple[AttributeCha
     parameters = positional_parameters(node)
     if not parameters:
         return ()
-    return tuple(_of_suite(node.body, place / "body", parameters[0].arg, scope))
+    found = tuple(_of_suite(node.body, place / "body", parameters[0].arg, scope))
+    if node.name not in _CONSTRUCTORS or not any(each.local for each in found):
+        return found
+    lists = _lists(node, scope)
+    return tuple(
+        replace(each, makes=lists[each.local], in_container=True) if each.local in lists else each for each in found
+    )
+
+
+def _lists(node: Function, scope: Scope) -> dict[str, tuple[str, ...]]:
+    """What the local lists and dicts contain that a method fills, gives to attributes, and does nothing else with."""
+    uses = Counter(each.id for each in below(node) if isinstance(each, ast.Name))
+    found: dict[str, tuple[str, ...]] = {}
+    for each in below(node):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, DISPLAYS):
+                found[name] = (*found.get(name, ()), *_objects(value, scope)[0])
+            case ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name)), args=[*_, last]) if name in found:
+                if method not in _APPEND:
+                    continue
+                found[name] += _objects(last, scope)[0]
+            case ast.Assign(targets=[ast.Attribute()], value=ast.Name(id=name)):
+                pass
+            case _:
+                continue
+        uses[name] -= 1
+    return {name: contents for name, contents in found.items() if not uses[name]}
 
 
 def registered_later(node: Function) -> tuple[str, ...]:
@@ -118,9 +145,15 @@ def _assigned(
         for index, part in enumerate(target.elts):
             # Which part of the value it gets is not known.
             yield from _assigned(part, _NOTHING, place / "elts" / index, owner, scope)
+    elif isinstance(target, ast.Subscript) and isinstance(attribute := target.value, ast.Attribute):
+        if _is_named(attribute.value, owner) and (objects := _objects(value, scope)[0]):
+            yield AttributeChange(attribute.attr, "append", objects, in_container=True, place=place)
     elif isinstance(target, ast.Attribute) and _is_named(target.value, owner):
+        if isinstance(value, ast.Name):
+            yield AttributeChange(target.attr, "assign", local=value.id, place=place)
+            return
         objects, moved = _objects(value, scope)
-        in_container = isinstance(value, _DISPLAYS) or is_container(value, scope)
+        in_container = is_container(value, scope)
         yield AttributeChange(target.attr, "assign", objects, in_container, moved, place)
 
 
@@ -182,7 +215,7 @@ def registered_state(body: Iterable[ast.stmt], scope: Scope) -> tuple[Registered
     """The objects that `__init__` and `__post_init__` in the body of a class register, in their order, each only once."""
     methods = {node.name: node for node in body if isinstance(node, Function)}
     found: dict[Registered, None] = {}
-    waiting: list[str] = [name for name in ("__init__", "__post_init__") if name in methods]
+    waiting: list[str] = [name for name in _CONSTRUCTORS if name in methods]
     seen: set[str] = set()
     while waiting:
         name = waiting.pop(0)

@@ -17,7 +17,7 @@ from .syntax import characters
 
 _PARTIAL = "functools.partial"
 _CONTAINERS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple", "collections.OrderedDict", _PARTIAL})
-_DISPLAYS = ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp
+DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
 
 _NO_OBJECTS = frozenset(
     {"data_ptr", "dim", "element_size", "item", "nelement", "numel", "numpy", "parameters", "size", "tolist"}
@@ -44,8 +44,6 @@ def made(node: ast.expr, scope: Scope) -> Iterator[str]:
             yield from made(node.elt, scope)
         case ast.DictComp():
             yield from made(node.value, scope)
-        case ast.GeneratorExp():
-            yield language.ITERATOR
         case ast.Lambda():
             for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
                 yield from made(default, scope)
@@ -80,14 +78,14 @@ def is_container(node: ast.expr, scope: Scope) -> bool:
     """True if the objects that an expression makes are inside a container or a partial."""
     if isinstance(node, ast.Call):
         return scope.resolve(dotted(node.func) or "") in _CONTAINERS
-    return isinstance(node, _DISPLAYS)
+    return isinstance(node, DISPLAYS)
 
 
 def is_callable(node: ast.expr, scope: Scope) -> bool:
     """True if what an expression makes may be called, as far as the text shows: a list, a dict, a tuple and the like may not."""
     if isinstance(node, ast.Call):
         return scope.resolve(dotted(node.func) or "") not in _CONTAINERS - {_PARTIAL}
-    return not isinstance(node, _DISPLAYS)
+    return not isinstance(node, DISPLAYS)
 
 
 def _of_call(node: ast.Call, scope: Scope) -> Iterator[str]:

@@ -21,7 +21,6 @@ def contained(value: object) -> Iterator[str]:
     It looks into containers, partials, dataclasses, the arguments of `const`, the objects of bound methods and the defaults of
     functions, where a tensor is a constant. What a function closes over, or looks up when it runs, is left out, and so are the
     attributes of other objects.
-    An iterator is one of `language.ITERATOR`, whatever it gives.
     """
     waiting, seen = [value], {id(value)}
     while waiting:
@@ -62,8 +61,6 @@ _ATTRS_FIELD = ("attr._make", "_CountingAttr")
 
 def _specifier(value: object) -> str | None:
     """The function that made a record: a specifier, or `attrs.field`, which is for classes of another library."""
-    if isinstance(value, Iterator):
-        return language.ITERATOR
     call = recorded_call(value)
     if (type(value).__module__, type(value).__qualname__) == _ATTRS_FIELD:
         return "attrs.field"

@@ -9,7 +9,14 @@ from collections.abc import Collection, Iterator
 
 from ..common.records import replace
 from ..model import ClassSource, Declaration, FileDecl
-from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, MISPLACED_SPECIFIER, Diagnostic, Kind
+from ..model.diagnostics import (
+    DYNAMIC_DECLARATION,
+    INCONSISTENT_BASES,
+    MISPLACED_SPECIFIER,
+    UNKNOWN_TYPE,
+    Diagnostic,
+    Kind,
+)
 from . import (
     cached_tensors,
     children,
@@ -53,9 +60,8 @@ _RULES = (
     Rule(Kind("QG204", "colliding-name"), check=field_names.colliding_name),
     Rule(Kind("QG205", "private-name"), check=field_names.private_name),
     Rule(Kind("QG206", "mutable-default"), check=defaults.mutable_default),
-    Rule(Kind("QG207", "unknown-type"), check=field_types.unknown_type),
+    Rule(UNKNOWN_TYPE, check=field_types.unknown_type),
     Rule(Kind("QG208", "unsupported-type"), check=field_types.unsupported_type),
-    Rule(Kind("QG209", "non-tensor-field"), check=tensor_fields.non_tensor_field),
     Rule(Kind("QG210", "implicit-tensor-conversion", "warning"), check=tensor_fields.implicit_tensor_conversion),
     Rule(Kind("QG211", "unsupported-shape"), check=tensor_fields.unsupported_shape),
     Rule(Kind("QG212", "conditional-field"), check=dynamic_declarations.conditional_field),
@@ -71,7 +77,6 @@ _RULES = (
     Rule(Kind("QG306", "ignored-specifier"), check=specifiers.ignored_specifier),
     Rule(Kind("QG307", "missing-init-flag"), check=class_statements.missing_init_flag),
     Rule(Kind("QG310", "invalid-repeat"), check=children.invalid_repeat),
-    Rule(Kind("QG311", "missing-version"), check=class_statements.missing_version),
     Rule(Kind("QG314", "shared-object"), check=shared_objects.shared_object),
     Rule(Kind("QG315", "invalid-initializer"), check=dimensions.invalid_initializer),
     Rule(
@@ -80,7 +85,6 @@ _RULES = (
     ),
     UNREGISTERED_STATE,
     Rule(Kind("QG324", "unannotated-registration", "warning"), check=unmanaged_state.unannotated_registration),
-    Rule(Kind("QG325", "hidden-method", "warning"), check_plain=plain_modules.hidden_method),
     Rule(Kind("QG326", "uncacheable-tensor", can_be_wrong=True), check=cached_tensors.uncacheable_tensor),
     Rule(Kind("QG341", "invalid-choice"), check=children.invalid_choice),
     Rule(Kind("QG343", "invalid-alias"), check=field_names.invalid_alias),

@@ -231,43 +231,6 @@ def missing_init_flag(context: RuleContext) -> Iterator[Problem]:
         yield Problem(message, context.name_place, help)
 
 
-def missing_version(context: RuleContext) -> Iterator[Problem]:
-    """A Module defines `migrate`, but no `version`.
-
-    A state dict records the version of the class that saved it, and `migrate` runs if that is lower than the version of the
-    class. Without `version`, a class has version 1, and so have the state dicts that it saved before. They would be loaded
-    without migration, so renamed parameters would be reported as missing. Only a state dict without any version would be
-    migrated.
-
-    Example:
-
-    +from typing import ClassVar
-    +
-     from qten_gen import Module, param
-     from torch import Tensor, nn
-
-
-     class Scale(Module):
-    +    version: ClassVar[int] = 2
-         dim: int
-         weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
-
-         @classmethod
-         def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
-    -        ^^^^^^^
-             if "w" in state_dict:
-                 state_dict["weight"] = state_dict.pop("w")
-    """
-    if context.is_running or not isinstance(context.declaration, ModuleDecl):
-        return
-    if "version" in context.source.attributes or context.facts.ancestors(context.declaration):
-        return  # an ancestor may define a version, which is not part of its declaration
-    for method in context.source.methods:
-        if method.name == "migrate" and "builtins.classmethod" in method.decorators:
-            message = f"{context.declaration.name} has version 1, so migrate does not run for state dicts that it saved"
-            yield Problem(message, method.place / "name", "add version: ClassVar[int] = 2")
-
-
 def duplicate_class(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     """Two classes of a file have the same name, and one of them is a declaration.
 

@@ -52,6 +52,9 @@ def field_after_default(context: RuleContext) -> Iterator[Problem]:
 
 _MUTABLE = r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdict|OrderedDict|Counter)\("
 
+_MUTABLE_TYPES = frozenset(f"collections.{name}" for name in ("Counter", "defaultdict", "deque"))
+"""Classes whose objects are mutable, by whatever name a file calls them."""
+
 _KINDS = {"[": "list", "{": "dict"}
 
 
@@ -82,7 +85,8 @@ def mutable_default(context: RuleContext) -> Iterator[Problem]:
             continue  # see `misplaced_specifier`
         match = re.match(_MUTABLE, value.text)
         is_known = isinstance(field, ConfigDecl) or not context.is_running
-        if match is None and is_known and value.mutable and not value.contains:
+        is_made = not _MUTABLE_TYPES.isdisjoint(value.contains)
+        if match is None and (is_made or (is_known and value.mutable and not value.contains)):
             message = f"the default of {field.name} is mutable, and all instances would share it"
             yield Problem(message, value.place, "write field(default_factory=...) with a function that makes it")
         if match is None or (match.group(1) is None and value.is_callable):  # such as {"a": 1}["a"]

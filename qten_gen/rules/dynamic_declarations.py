@@ -73,6 +73,12 @@ def dynamic_declaration(context: RuleContext) -> Iterator[Problem]:
     for place in source.unpacked:
         message = f"the bases and flags of {source.name} are {_ONLY_THEN}, because they are unpacked"
         yield Problem(message, place, "write them out")
+    for name, place in source.changed:
+        if name == "__annotations__":
+            message = f"the fields of {source.name} are {_ONLY_THEN}, because the class body changes its annotations"
+        else:
+            message = f"the value of {name} is {_ONLY_THEN}, because the class body changes it"
+        yield Problem(message, place, "write each field once: name: type = value")
     for name, value in source.keywords:
         if is_dynamic(value) and (name in language.FLAGS or name in language.STRING_OPTIONS or name == language.INIT):
             yield Problem(f"the flag {name} is {_ONLY_THEN}, got {value.text}", value.place, "write its value")

@@ -19,7 +19,6 @@ from ..model import (
     ParameterDecl,
     SubmoduleDecl,
     TensorClassDecl,
-    TypeExpr,
     Value,
     VirtualDecl,
     language,
@@ -288,20 +287,12 @@ def hidden_type(context: RuleContext) -> Iterator[Problem]:
     +    masks: dict[str, torch.Tensor] | None = None
     """
     for field in context.fields:
-        for hidden in () if context.constructs_itself else _hidden(field.type):
+        parts = () if context.constructs_itself else field.type.parts
+        for hidden in (part for part in parts if part.name == HIDDEN):
             shown = f"{hidden.text} in the annotation" if hidden.text else "the annotation"
             message = f"{shown} of {field.name} means what the class body binds to that name, not the type"
             help = "use another name in the class body, or write the type in another way, such as torch.Tensor"
             yield Problem(message, hidden.place, help)
-
-
-def _hidden(type: TypeExpr) -> Iterator[TypeExpr]:
-    """The parts of a type that are hidden."""
-    if type.name == HIDDEN:
-        yield type
-    for argument in type.args:
-        if isinstance(argument, TypeExpr):
-            yield from _hidden(argument)
 
 
 _OF_DATACLASSES = ("dataclasses.field(...) takes no alias", "use field(...) of qten_gen")

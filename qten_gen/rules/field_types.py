@@ -14,6 +14,7 @@ from ..model import (
     NodePath,
     SourceFile,
     SpecifierCall,
+    TensorClassDecl,
     TypeExpr,
     Value,
     language,
@@ -138,13 +139,11 @@ def _line(place: NodePath) -> int:
 
 def _unknown(type: TypeExpr, file: SourceFile | None) -> Iterator[tuple[str, TypeExpr]]:
     """The names in a type expression that are not bound, which is why they have no module, and the `nn` of `nn.Parameter`."""
-    head, dot, _ = type.name.partition(".")
-    is_written = file is not None and type.text.startswith(f"{head}.") and head not in file.names
-    if head.isidentifier() and head != "None" and (is_written or not dot):
-        yield head, type
-    for argument in type.args:
-        if isinstance(argument, TypeExpr):
-            yield from _unknown(argument, file)
+    for part in type.parts:
+        head, dot, _ = part.name.partition(".")
+        is_written = file is not None and part.text.startswith(f"{head}.") and head not in file.names
+        if head.isidentifier() and head != "None" and (is_written or not dot):
+            yield head, part
 
 
 def unsupported_type(context: RuleContext) -> Iterator[Problem]:
@@ -155,6 +154,8 @@ def unsupported_type(context: RuleContext) -> Iterator[Problem]:
     as a Python value: `batch[0]` would return it unindexed, and `.to()` would not move its tensors.
 
     A type variable stands for its bound. Without a bound it stands for a Python value, and the constructor refuses tensors.
+
+    With the flag `tensor_only`, every field is a tensor or another TensorClass.
 
     The containers `dict[str, Tensor]` and `list[Tensor]` are supported. TensorDicts and classes that tensordict makes are not:
     their keys and shapes change while a program runs.
@@ -212,16 +213,9 @@ def _no_type(type: TypeExpr) -> tuple[str, str] | None:
             return f"is {last} with brackets, which it does not take", 'write Float[Tensor, "batch 3"] with jaxtyping'
         if not _is_array(member):
             return f"is not {last} of an array type and one shape", f'write {last}[Tensor, "batch 3"]'
-    if _is_unreadable(type):
+    if any(part.text[:1] in ("'", '"') and annotation_text(part.text) is None for part in type.parts):
         return "cannot be determined from its annotation", "write a type, or its name in quotes"
     return None
-
-
-def _is_unreadable(type: TypeExpr) -> bool:
-    """True if an annotation, or a part of it, is a string that holds no expression."""
-    is_string = type.text[:1] in ("'", '"')
-    parts = (argument for argument in type.args if isinstance(argument, TypeExpr))
-    return (is_string and annotation_text(type.text) is None) or any(map(_is_unreadable, parts))
 
 
 def _is_array(type: TypeExpr) -> bool:
@@ -280,6 +274,9 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
         return "is Self, which means another class in each subclass", f"write {context.declaration.name}"
     if any(not member.name for member in present):
         return "cannot be determined from its annotation", "write a type, or its name in quotes"
+    cls = context.declaration
+    if field.kind.is_static and isinstance(cls, TensorClassDecl) and "tensor_only" in cls.flags:
+        return f"is no tensor, but {cls.name} is tensor_only", "write Tensor, or remove tensor_only"
     others = [member for member in present if member not in tensors and member not in nested]
     if field.container is None and any(_holds_tensors(member, context) for member in others):
         return "contains tensors in an unsupported container", f"{_FOR_CONTAINERS} for each"

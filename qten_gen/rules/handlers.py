@@ -15,6 +15,8 @@ from .rule_input import Facts, Problem
 
 _OVERLOADS = ("typing.overload", "typing_extensions.overload")
 _ANY = "typing.Any"
+_STRUCTURAL = PROTOCOLS | {"typing.TypedDict", "typing_extensions.TypedDict"}
+"""Bases of types that a value need not derive from."""
 
 
 def uncovered_handler(file: FileDecl, facts: Facts) -> Iterator[Problem]:
@@ -108,7 +110,7 @@ def _of_annotation(node: ast.expr, module: str, file: FileDecl) -> Iterator[str]
             if name.startswith(("jaxtyping.", "typing.Annotated")) and isinstance(inside, ast.Tuple):
                 yield from _of_annotation(inside.elts[0], module, file)
             elif name in ("typing.Optional", "typing.Union"):
-                for item in inside.elts if isinstance(inside, ast.Tuple) else [inside]:
+                for item in inside.elts if isinstance(inside, ast.Tuple) else [inside, ast.Constant(None)]:
                     yield from _of_annotation(item, module, file)
             else:
                 yield name
@@ -132,7 +134,7 @@ def _covers(taken: Sequence[str], type: str, facts: Facts) -> bool:
         known = name in ("None", "torch.Tensor", "qten_gen.Ragged") or hasattr(builtins, name.removeprefix("builtins."))
         if not known and name not in facts.declarations and name not in facts.classes:
             return True
-    if any(not PROTOCOLS.isdisjoint(facts.lineage(name)) for name in taken):  # which a class need not derive from
+    if any(not _STRUCTURAL.isdisjoint(facts.lineage(name)) for name in taken):
         return True
     lineage = {*facts.lineage(type)}
     plain = tuple if "typing.NamedTuple" in lineage else getattr(builtins, type.removeprefix("builtins."), object)

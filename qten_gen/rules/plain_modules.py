@@ -11,48 +11,6 @@ from ..common.suggestions import did_you_mean
 from .field_names import MODULE
 from .plain_classes import Finding, PlainClass, attribute_of, nodes_of, own_nodes, owner_of
 
-_METHODS = frozenset(
-    """
-    add_module apply bfloat16 buffers children cpu cuda double eval float get_buffer get_parameter get_submodule half
-    load_state_dict modules named_buffers named_children named_modules named_parameters parameters register_buffer
-    register_forward_hook register_forward_pre_hook register_module register_parameter requires_grad_ state_dict to
-    to_empty train zero_grad
-    """.split()
-)
-"""Methods of nn.Module that other code calls on every module."""
-
-_VALUES = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.Constant
-"""Values that no method can be."""
-
-
-def hidden_method(cls: PlainClass) -> Iterator[Finding]:
-    """An attribute of a module hides a method that every nn.Module has.
-
-    `self.parameters = [...]` in a constructor makes `module.parameters()` a call of a list, and the optimizer, `.to()` and the
-    state dict rely on that method. `qten-gen check` reports it. A function in the place of the method may be meant.
-
-    Example:
-
-     from torch import nn
-
-
-     class Net(nn.Module):
-         def __init__(self) -> None:
-             super().__init__()
-    -        self.buffers = []
-    -        ^^^^^^^^^^^^
-    +        self.seen_buffers = []
-    """
-    for method in cls.methods:
-        owner = owner_of(method)
-        for node in own_nodes(method, owner) if owner else ():
-            if isinstance(node, ast.Assign) and isinstance(node.value, _VALUES):
-                for target in node.targets:
-                    name = attribute_of(target, owner)
-                    if name in _METHODS:
-                        message = f"self.{name} hides the method {name}() that every module has"
-                        yield Finding(target, message, "write another name")
-
 
 def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
     """The constructor of an nn.Module does not call the one of its base, or registers something before it does.
@@ -148,12 +106,22 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
             ):
                 given = [*more, *(each.value for each in node.keywords if each.arg == "persistent")]
                 is_saved = not any(isinstance(each, ast.Constant) and each.value is False for each in given)
-                if is_saved or name in made or (isinstance(value, ast.Constant) and value.value is None):
+                if is_saved or name in made or _is_empty(value):
                     continue
                 message = (
                     f"{name} is in no state dict, and only the constructor makes it: after to_empty() it is garbage"
                 )
                 yield Finding(first, message, "fill it in reset_parameters(), which the constructor calls")
+
+
+def _is_empty(value: ast.expr) -> bool:
+    """True if there is nothing to lose: None, or a tensor without elements, which only has a device and a dtype."""
+    match value:
+        case ast.Constant(value=None):
+            return True
+        case ast.Call(func=ast.Attribute(attr="empty" | "new_empty"), args=[ast.Constant(value=0), *_]):
+            return True
+    return False
 
 
 def _made(node: ast.AST, owner: str) -> Iterator[str | None]:

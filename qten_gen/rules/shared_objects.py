@@ -32,10 +32,6 @@ _FACTORIES = frozenset(
 )
 """The functions of torch that make a tensor."""
 
-_ITERATORS = frozenset(f"builtins.{name}" for name in ("enumerate", "filter", "iter", "map", "reversed", "zip"))
-
-_USED_UP = "an iterator, which the first instance uses up"
-
 
 def shared_object(context: RuleContext) -> Iterator[Problem]:
     """A declaration contains a module or a tensor.
@@ -45,8 +41,7 @@ def shared_object(context: RuleContext) -> Iterator[Problem]:
     neither registered nor trained.
 
     A method of an object holds the object: `submodule(Wrap, nn.Linear(2, 2).forward)` gives all instances the same weights. A
-    default of a function holds what the class body made. The first instance uses an iterator up, and the next one gets nothing
-    from it.
+    default of a function holds what the class body made.
 
     Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an
     argument of another one. A function that makes the child can do anything else. A tensor may be the default of a config
@@ -68,7 +63,7 @@ def shared_object(context: RuleContext) -> Iterator[Problem]:
     for field in context.module_fields:
         match field:
             case ConfigDecl(default=default) if default is not None:
-                what = _kind_of(default.value, context)
+                what = kind_of(default.value, context)
                 is_cloned = what == "tensor" and not default.factory and not default.value.is_container
                 if what is not None and not is_cloned:
                     yield Problem(*_of_default(field, what, default, context))
@@ -78,7 +73,7 @@ def shared_object(context: RuleContext) -> Iterator[Problem]:
 
 def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: RuleContext) -> Iterator[Problem]:
     """The problem with the class and the arguments of one child, and with the children among its arguments."""
-    what = _kind_of(cls, context)
+    what = kind_of(cls, context)
     if what is not None:
         message = f"{name} is constructed from a {what}, which exists once for all instances"
         help = (
@@ -93,9 +88,9 @@ def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: R
                 )
                 help = "give submodule a function that makes the whole child: submodule(lambda: nn.ModuleDict({...}))"
                 yield Problem(message, value.place, help)
-            case Value() as value if (what := _kind_of(value, context)) is not None:
-                held = _USED_UP if what == "iterator" else f"a {what}, which exists once for all instances"
-                yield Problem(f"an argument of {name} contains {held}", value.place, _INSTEAD[what])
+            case Value() as value if (what := kind_of(value, context)) is not None:
+                message = f"an argument of {name} contains a {what}, which exists once for all instances"
+                yield Problem(message, value.place, _INSTEAD[what])
             case SpecifierCall(arguments=(Argument(value=Value() as inner), *own)):
                 yield from _of_child(name, inner, tuple(own), context)
             case _:
@@ -108,16 +103,12 @@ _INSTEAD = {
         ("parameter", "tensor"),
         "give submodule a function that makes the child with it: submodule(lambda: nn.NLLLoss(...))",
     ),
-    "iterator": "write a list, or give submodule a function that makes the whole child",
 }
 
 
 def _of_default(field: ConfigDecl, what: str, default: Default, context: RuleContext) -> tuple[str, NodePath, str]:
     """The message, the place and the help for a default that contains an object."""
     part, place = "default_factory" if default.factory else "default", default.value.place
-    if what == "iterator":
-        help = "write a tuple, or field(default_factory=...) with a function that makes the iterator"
-        return f"the {part} of {field.name} contains {_USED_UP}", place, help
     message = f"the {part} of {field.name} contains a {what}, which exists once for all instances"
     write = f"{field.name}: {as_specifier(what, default.value, field.type.text, context)}"
     return message, place, f"write {write}, or field(default_factory=...) with a function that makes it"
@@ -144,12 +135,6 @@ def as_specifier(what: str, made: Value, annotation: str, context: RuleContext) 
 
 _CONSTRUCTION = re.compile(r"((?:\w+\.)*[A-Z]\w*)\(([^()]*)\)")
 """A call of a class without calls among its arguments, which could be modules themselves."""
-
-
-def _kind_of(value: Value, context: RuleContext) -> str | None:
-    """The kind of an object in a value that instances cannot share: as `kind_of` gives it, or an "iterator"."""
-    is_iterator = any(name == language.ITERATOR or name in _ITERATORS for name in value.contains)
-    return kind_of(value, context) or ("iterator" if is_iterator else None)
 
 
 def kind_of(value: Value, context: RuleContext) -> str | None:

@@ -75,35 +75,6 @@ def _readable(field: FieldDecl) -> tuple[Axis, ...]:
         return ()
 
 
-def non_tensor_field(context: RuleContext) -> Iterator[Problem]:
-    """A class with the flag `tensor_only` has a field that is not a tensor.
-
-    The flag promises that every field is a tensor or another TensorClass. A field annotated `str` would be stored as a Python
-    value, so code that relies on the promise would meet a string.
-
-    Example:
-
-     from qten_gen import TensorClass
-     from torch import Tensor
-
-
-     class Batch(TensorClass, tensor_only=True):
-         tokens: Tensor
-    -    group: str
-    -           ^^^
-    +    mask: Tensor | None = None
-    """
-    declaration = context.declaration
-    if not isinstance(declaration, TensorClassDecl) or "tensor_only" not in declaration.flags:
-        return
-    for field in context.tensorclass_fields:
-        if field.kind.is_static:
-            help = "annotate it with Tensor, or remove tensor_only"
-            yield Problem(
-                f"{field.name} is not a tensor, but {declaration.name} is tensor_only", field.type.place, help
-            )
-
-
 def implicit_tensor_conversion(context: RuleContext) -> Iterator[Problem]:
     """A number is stored as a tensor, but its annotation says otherwise.
 

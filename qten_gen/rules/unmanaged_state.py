@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import AttributeChange, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr
+from ..model import AttributeChange, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, language
 from ..model.diagnostics import Fix
 from ..model.field_kinds import is_tensor, members_of
 from ..model.source import RegisteredKind
@@ -236,7 +236,7 @@ def unannotated_registration(context: RuleContext) -> Iterator[Problem]:
     if not isinstance(declaration, ModuleDecl) or not context.constructs_itself:
         return
     classes = (declaration, *context.facts.ancestors(declaration))
-    if any(base.text.rpartition(".")[2] == "OpenModule" for each in classes for base in each.bases):
+    if any(base.name == language.OPEN_MODULE for each in classes for base in each.bases):
         return
     seen = {change.name for method in context.source.methods for change in method.changes}
     for each in classes:

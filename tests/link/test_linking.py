@@ -124,6 +124,21 @@ def test_a_base_outside_the_run_is_taken_for_a_plain_class() -> None:
     assert linked(model="from elsewhere import Base\nclass Child(Base): ...") == ({}, ())
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "meant"),
+    [
+        ("import qten_gen as q\nclass Child(q.TensorClas): ...", "qten_gen TensorClas", "TensorClass"),
+        ("from qten_gen import Modul\nclass Child(Modul): ...", "qten_gen Modul", "Module"),
+        ("from . import base\nclass Child(TensorClass):\n    x: 'base.Bach | None'", "shop.base Bach", "Batch"),
+        ("from qten_gen import PerItm\nclass Child(TensorClass):\n    x: PerItm[int]", "qten_gen PerItm", "PerItem"),
+    ],
+)
+def test_a_name_that_no_module_defines_is_reported(text: str, name: str, meant: str) -> None:
+    _, (found,) = linked(base="class Batch(TensorClass): ...", model=text)
+    module, name = name.split()
+    assert (found.message, found.help) == (f"{module} does not define {name}", f"did you mean {meant}?")
+
+
 def test_a_base_that_a_star_import_may_bring_is_not_a_mistake() -> None:
     assert linked(model="from elsewhere import *\nclass Child(Base): ...") == ({}, ())
 
@@ -157,12 +172,23 @@ def test_a_field_of_a_namesake_in_another_module_is_inherited() -> None:
     assert {field.name: declares(batch, field) for field in batch.fields} == {"x": False, "y": True}
 
 
+def test_a_base_may_be_a_generic_class_that_another_name_gives_its_arguments() -> None:
+    text = "from typing import Generic, TypeVar\nT = TypeVar('T')\nclass Pair(TensorClass, Generic[T]):\n    x: T\n"
+    found, _ = linked(model=f"{text}Named = Pair[Tensor]\nclass Batch(Named):\n    y: Tensor\n")
+    assert [field.name for field in found["Batch"].fields] == ["x", "y"]
+
+
+def test_bases_that_are_unpacked_may_be_declarations() -> None:
+    _, (found,) = linked(model="bases = (TensorClass,)\nclass Batch(*bases):\n    x: Tensor\n")
+    assert found.message == "the bases of Batch are known only at run time, because they are unpacked"
+
+
 @pytest.mark.parametrize("base", ["OpenModule", "q.OpenModule", "Base"])
 def test_an_open_module_is_a_module(base: str) -> None:
     text = f"import qten_gen as q\nfrom qten_gen import OpenModule\nBase = OpenModule\nclass Net({base}):\n    width: int\n"
     source, _ = read(text.encode(), "shop/model.py", "shop.model")
     (declaration,) = link([source])[0][0].declarations
-    assert [each.name for each in declaration.bases] == ["qten_gen.Module"]
+    assert isinstance(declaration, ModuleDecl) and declaration.bases[0].name == "qten_gen.OpenModule"
 
 
 @pytest.mark.parametrize("base", ["SizedTensorClass", "Base"])

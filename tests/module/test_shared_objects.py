@@ -122,13 +122,6 @@ def test_a_method_or_a_default_that_holds_a_module_is_refused(made: str) -> None
         refused(field_.format(made))
 
 
-@pytest.mark.parametrize("made", ["(n for n in range(3))", "iter([1])", "map(str, [1])", "zip([1], [2])"])
-def test_an_iterator_is_refused_because_the_first_instance_uses_it_up(made: str) -> None:
-    for field_ in FIELDS:
-        refused(field_.format(made))
-    refused(f"x: Any = {made}")
-
-
 @pytest.mark.parametrize(
     "hold",
     [

@@ -167,11 +167,13 @@ def _is_harmless(item: Diagnostic, name: str, made: Sequence[ast.expr], cls: Pla
     if "is not a parameter" in item.message:
         # `nn.Parameter(...).to(dtype)` is the parameter itself where it has that dtype already.
         return not any(re.search(r"\.cuda\(|\.to\([^)]*(?:device|cuda)", ast.unparse(each)) for each in made)
-    if not item.message.startswith("the tensor "):
+    if not item.message.startswith(("the tensor ", "the tensors ")):
         return False
     if not stays_where_it_is(name, [cls, *cls.ancestors, *cls.descendants]):
         return True
-    return any(_is_number(part, cls) or isinstance(part, ast.List) for each in made for part in ast.walk(each))
+    parts = (part for each in made for part in ast.walk(each))
+    is_number = any(_is_number(part, cls) or isinstance(part, ast.List) for part in parts)
+    return is_number and item.message.startswith("the tensor ")
 
 
 def _is_number(node: ast.AST, cls: PlainClass) -> bool:

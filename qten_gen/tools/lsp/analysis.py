@@ -116,11 +116,16 @@ class Analysis:
         graph = readings.graph
         homes = [path for path, origin in graph.origins.items() if f"{module}.".startswith(f"{origin.module}.")]
         for path in sorted(closure(homes, importers_of(graph.imports).__getitem__)):
-            if not self._state.files.sources[path].outside and field.name.encode() in readings.sources[path]:
-                every = [each for each in _mentions(path, readings) if each.origin == field.origin]
-                if any(each.name == new for each in every):
-                    raise CannotRename(f"{field.origin} has a field {new} already")
-                found[os.path.abspath(path)] = [each for each in every if each.name == field.name]
+            text = readings.sources[path]
+            if not self._state.files.sources[path].outside and (field.name.encode() in text or new.encode() in text):
+                every = list(_mentions(path, readings))
+                same = [each for each in every if each.origin == field.origin and each.name == field.name]
+                owners = {field.origin, *(each.declaration.qualified for each in same)}
+                for cls in {each.declaration.qualified: each.declaration for each in every}.values():
+                    names = {other.name: other.owner for other in cls.fields}
+                    if new in names and names.get(field.name) in owners:
+                        raise CannotRename(f"{cls.qualified} has a field {new} already")
+                found[os.path.abspath(path)] = same
         return {path: several for path, several in found.items() if several}
 
     def _all_readings(self) -> Readings | None:

@@ -52,6 +52,8 @@ def step(batch: Batch | None, sub: Sub, point: Point, other, net: "Net") -> Batc
     match made:
         case Batch(«tokens»=tokens, point=Point(tokens=2)) as found:
             return found.to("cpu").replace(«tokens»=tokens)
+    if isinstance(sub, Sub) and type(batch) is Batch:
+        return batch.replace(«tokens»=sub.«tokens»)
 """,
 }
 
@@ -99,6 +101,7 @@ def test_what_is_no_field_is_left_to_other_servers_and_a_name_that_is_taken_is_r
     assert shop.at("prepareRename", "train.py", "point=Point(t") is not None
     for new, why in {
         "point": "shop.model.Batch has a field point already",
+        "extra": "shop.model.Sub has a field extra already",
         "a b": "'a b' is no name of a field",
     }.items():
         with pytest.raises(AssertionError, match=why):
