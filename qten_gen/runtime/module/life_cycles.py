@@ -6,9 +6,11 @@ which computes and fills what the declaration says, and by its `__post_init__`. 
 tensors and children are on meta. So nothing else is written, and nothing unwritten is read. The random generator is in a state of
 its own meanwhile, so that random values are the same in every process, and what others draw stays the same too.
 
+A buffer that nothing makes becomes `Unwritten`, which raises when it is read before somebody has written it. So does one that
+another module has written on meta, where it cannot be told what.
+
 A trainer may give memory to a buffer on meta past every method of the module. So a module that was made on meta looks at its
-unsaved buffers once more when it is first called. One that nothing makes is filled with marks, or stays on meta, and that call
-raises.
+unsaved buffers once more when it is first called.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ import pickle
 import sys
 import warnings
 from collections import UserDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from copy import copy
-from inspect import unwrap
+from inspect import signature, unwrap
 from io import BytesIO
 from traceback import walk_stack
 from types import BuiltinFunctionType, CodeType, FunctionType
@@ -33,8 +35,8 @@ from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from .marks import Mark, mark, unfilled, version_of
-from .module_base import ModuleBase, RegisteredProperty, is_asked_by_torch
+from .marks import Mark, Unwritten, mark, unfilled, version_of
+from .module_base import WATCHED, ModuleBase, RegisteredProperty, is_asked_by_torch
 from .module_base import buffer as buffer_property
 from .seeds import seeded
 
@@ -44,13 +46,27 @@ _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isin
 
 
 def remake_emptied(module: ModuleBase, before: Mapping[str, Tensor | None], fn: Callable[[Tensor], Tensor]) -> None:
-    """Make the unsaved buffers of a module that have memory without values, now that `fn` was applied to its tensors.
+    """Give unsaved buffers of a module that have memory without values their values, now that `fn` was applied to its tensors.
 
-    These are all after `to_empty`, and otherwise those that were on meta. `fn` may be what `keeping_dtypes` made of it.
+    After `to_empty` they have those that they had, and what was on meta is made. `fn` may be what `keeping_dtypes` made of it.
     """
     is_emptied = _EMPTYING is not None and getattr(unwrap(fn), "__code__", None) is _EMPTYING
-    names = [name for name, old in before.items() if old is not None and (old.is_meta or is_emptied)]
-    _remake(module, [name for name in names if not module._buffers[name].is_meta], None)
+    foreign, lost, away = _foreign(module, before), list[str](), dict[str, Tensor]()
+    for name, old in before.items():
+        new = module._buffers.get(name)
+        if old is None or new is None or "Fake" in type(new).__name__:
+            continue
+        if new.is_meta and not old.is_meta and type(old) is Tensor:
+            away[name] = old
+        elif not new.is_meta and (old.is_meta or type(old) is Unwritten or (is_emptied and WATCHED in vars(module))):
+            lost.append(name)
+        elif is_emptied and not new.is_meta:
+            with torch.no_grad():
+                new.copy_(old)
+    fixed = _fixed_values(module, [*away]) if away else {}
+    foreign |= {name for name, value in fixed.items() if not _is_close(away[name].cpu(), value.to(away[name].dtype))}
+    note_made(module, foreign)
+    _remake(module, lost, None, foreign)
 
 
 def remake_missing(root: nn.Module, device: torch.device) -> bool:
@@ -59,7 +75,7 @@ def remake_missing(root: nn.Module, device: torch.device) -> bool:
     for module in reversed([*root.modules()]):  # a value may read a child's
         if isinstance(module, ModuleBase):
             names = [name for name in module._non_persistent_buffers_set if _is_meta(module._buffers.get(name))]
-            found = _remake(module, names, device) or found
+            found = _remake(module, names, device, _foreign(module, module._buffers)) or found
     return found
 
 
@@ -67,8 +83,11 @@ def _is_meta(buffer: Tensor | None) -> bool:
     return buffer is not None and buffer.is_meta
 
 
-def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -> bool:
-    """Make buffers of a module where they are, or on a device; False if there are none with elements."""
+def _remake(module: ModuleBase, names: list[str], device: torch.device | None, foreign: Container[str]) -> bool:
+    """Make buffers of a module where they are, or on a device; False if there are none with elements.
+
+    What nothing makes, or something `foreign` has written, becomes `Unwritten`.
+    """
     # A fake tensor has no values at all, in torch's fake mode and in ours.
     names = [n for n in names if module._buffers[n].numel() and "Fake" not in type(module._buffers[n]).__name__]
     if not names:
@@ -77,24 +96,29 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
     with torch.no_grad():
         for name, value in _values(module, names).items():
             held = module._buffers[name]
-            if value is None:
+            if value is None or name in foreign:
                 left.append(name)
             elif held.is_meta or held.shape != value.shape:
                 module._buffers[name] = value.to(device or held.device, held.dtype)
-            elif hasattr(held, "device_mesh"):
-                from torch.distributed.tensor import distribute_tensor
-
-                whole = value.to(held.device, held.dtype)
-                held.copy_(distribute_tensor(whole, held.device_mesh, held.placements, src_data_rank=None))
             else:
-                held.copy_(value)
+                write_whole(held, value)
+        for name in left:
+            if type(module._buffers[name]) in (Tensor, Unwritten):
+                Unwritten.become(module._buffers[name], _never_written(module, name, is_foreign=name in foreign))
         if not any(_is_meta(module._buffers.get(name)) for name in module._non_persistent_buffers_set):
             unwatch(module)
-        for name in left:  # the first call raises where nothing writes it until then
-            if type(module._buffers[name]) is Tensor and not module._buffers[name].is_meta:
-                mark(module._buffers[name])
-            watch(module)
     return True
+
+
+def write_whole(tensor: Tensor, value: Tensor) -> None:
+    """Write a whole value into a tensor, or the part that this process holds into a DTensor."""
+    if hasattr(tensor, "device_mesh"):
+        from torch.distributed.tensor import distribute_tensor
+
+        # Without this option, as in torch 2.6, one process sends the parts of its value, which is the same in all.
+        local = {"src_data_rank": None} if "src_data_rank" in signature(distribute_tensor).parameters else {}
+        value = distribute_tensor(value.to(tensor.device, tensor.dtype), tensor.device_mesh, tensor.placements, **local)
+    tensor.copy_(value)
 
 
 @torch.inference_mode(False)
@@ -112,8 +136,7 @@ def _values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str, Te
                     getattr(twin, method)()
     except Exception:  # it reads a saved tensor, or writes to another's: what it has made may be half
         return dict.fromkeys(names)
-    foreign = vars(module).get(FOREIGN, ())
-    return {name: None if name in foreign else _made(twin._buffers.get(name), each) for name, each in marks.items()}
+    return {name: _made(twin._buffers.get(name), each) for name, each in marks.items()}
 
 
 def _fixed_values(module: ModuleBase, names: list[str]) -> dict[str, Tensor]:
@@ -221,7 +244,7 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
     twin._modules = _Children(module._modules)
     twin._modules.made = made
     for key, value in vars(module).items():
-        if key not in vars(twin) and key != _WATCHED:
+        if key not in vars(twin) and key not in (WATCHED, _MADE):
             vars(twin)[key] = value if isinstance(value, str | float | int) else _AttributePickler(made).copied(value)
     return twin
 
@@ -256,23 +279,23 @@ def unsaved(name: str, doc: str) -> RegisteredProperty:
     usual: Any = buffer_property(name, doc).fget
 
     def read(module: Any) -> Any:
-        if _WATCHED in module.__dict__ and not is_dynamo_compiling() and not is_asked_by_torch():
+        if WATCHED in module.__dict__ and not is_dynamo_compiling() and not is_asked_by_torch():
             _make_unwritten(module, ())
         return usual(module)
 
     return RegisteredProperty.of(unsaved, read, name, doc)
 
 
-def look(module: Any) -> None:
-    """Make the unsaved buffers of a watched module before it is copied."""
-    if _WATCHED in module.__dict__:
+def state_to_copy(module: ModuleBase) -> dict[str, object]:
+    """The instance dict that a copy of a module with unsaved buffers gets: a watched one makes them first."""
+    if WATCHED in vars(module):
         _make_unwritten(module, ())
+    state = dict(vars(module))
+    state.pop(_MADE, None)
+    foreign = _foreign(module, module._buffers)
+    return state | {_MADE: dict.fromkeys(foreign, _FOREIGN)} if foreign else state
 
 
-FOREIGN = "_written_by_others"
-"""The key in a module's instance dict of the unsaved buffers that the `__post_init__` of a module around it has written."""
-_WATCHED = "_watched"
-"""The key in the instance dict of a module that looks at its unsaved buffers until it is called: the ids of those it has seen."""
 _ON_META = 0
 """In the place of the id of a buffer that was on meta."""
 
@@ -280,52 +303,62 @@ _ON_META = 0
 def watch(module: nn.Module) -> None:
     """Look at the unsaved buffers of a module when it is first called, or one is read."""
     names = module._non_persistent_buffers_set
-    vars(module)[_WATCHED] = {name: _ON_META for name in names if _is_meta(module._buffers.get(name))}
+    vars(module)[WATCHED] = {name: _ON_META for name in names if _is_meta(module._buffers.get(name))}
     if _check_buffers not in module._forward_pre_hooks.values():
         module.register_forward_pre_hook(_check_buffers)
 
 
 def unwatch(module: nn.Module) -> None:
     """Look at the unsaved buffers of a module no more: they have their values."""
-    vars(module).pop(_WATCHED, None)
+    vars(module).pop(WATCHED, None)
     for key in [key for key, hook in module._forward_pre_hooks.items() if hook is _check_buffers]:
         del module._forward_pre_hooks[key]
 
 
 def _check_buffers(module: ModuleBase, args: tuple[object, ...]) -> None:
-    """A hook that is called once, by modules that were made on meta or have a buffer that nothing made.
-
-    Raises:
-        RuntimeError: nothing makes a buffer, and nobody has written it.
-    """
-    if not _make_unwritten(module, args):
-        return
-    unwatch(module)
-    for child in module.modules():  # which may never be called themselves
-        vars(child).pop(_WATCHED, None)
-    for name, buffer in module._buffers.items():
-        if (
-            name in module._non_persistent_buffers_set
-            and type(buffer) is Tensor
-            and (buffer.is_meta or unfilled(buffer, 0))
-        ):
-            raise RuntimeError(f"{type(module).__name__}.{name} was never written: {_unmade(module, name)}")
+    """A hook that is called once, by modules that were made on meta."""
+    if _make_unwritten(module, args):
+        unwatch(module)
+        for child in module.modules():  # which may never be called themselves
+            vars(child).pop(WATCHED, None)
 
 
 # What torch.compiler.disable does, without importing the compiler: a compiled call looks at buffers as any other does.
 _check_buffers._torchdynamo_disable = True  # type: ignore[attr-defined] # functions take any attribute
 
 
-def _unmade(module: nn.Module, name: str) -> str:
-    """Why nothing makes an unsaved buffer, and what to do about it."""
+def _never_written(module: nn.Module, name: str, *, is_foreign: bool = False) -> str:
+    """The message about an unsaved buffer that nothing makes: why, and what to do about it."""
     cls = type(module).__name__
     why = f"nothing in {cls} makes the same values again from what is no saved tensor"
-    if name in vars(module).get(FOREIGN, ()):
-        why = "what the __post_init__ of a module around it has written there is lost"
+    if is_foreign:
+        why = f"what was written there outside of {cls} is lost"
     return (
-        f"it is in no state dict, and {why}; declare it by buffer(..., value=...) or initializer=,"
-        f" or let {cls}.reset_parameters fill it"
+        f"{cls}.{name} was never written: it is in no state dict, and {why}; declare it by buffer(..., value=...) or"
+        f" initializer=, or let {cls}.reset_parameters fill it"
     )
+
+
+_MADE = "_made_on_meta"
+"""The key in a module's instance dict of how the module itself left its unsaved buffers on meta: id and version, by name."""
+_FOREIGN = (0, -1)
+"""In the place of these, for a buffer that something else has written."""
+
+
+def note_made(module: nn.Module, foreign: Container[str] = ()) -> None:
+    """Note how a module leaves its unsaved buffers on meta, so that what others write there later is not lost in silence."""
+    held = ((name, module._buffers.get(name)) for name in module._non_persistent_buffers_set)
+    made = {name: (id(each), version_of(each)) for name, each in held if each is not None and each.is_meta}
+    vars(module).pop(_MADE, None)
+    if made:
+        vars(module)[_MADE] = {name: _FOREIGN if name in foreign else noted for name, noted in made.items()}
+
+
+def _foreign(module: nn.Module, held: Mapping[str, Tensor | None]) -> set[str]:
+    """The unsaved buffers on meta that were written in place, or assigned, by something else than the module itself."""
+    made = vars(module).get(_MADE, {})
+    plain = {name: each for name in made if type(each := held.get(name)) is Tensor}
+    return {name for name, each in plain.items() if made[name] != (id(each), version_of(each))}
 
 
 def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
@@ -341,17 +374,17 @@ def _make_here(module: ModuleBase, given: tuple[object, ...]) -> bool:
     device = next((each.device for each in tensors if not each.is_meta), None)
     if device is None or peek_interpreter_stack() is not None:
         return False
-    names, seen = module._non_persistent_buffers_set, vars(module).get(_WATCHED, {})
+    names, seen = module._non_persistent_buffers_set, vars(module).get(WATCHED, {})
     if seen == {name: id(module._buffers.get(name)) for name in names}:
         return True
-    unwatch(module)
+    vars(module).pop(WATCHED)
     for child in module.children():  # whose buffers a value may read
         for each in child.modules():
-            if _WATCHED in vars(each) and isinstance(each, ModuleBase):
+            if WATCHED in vars(each) and isinstance(each, ModuleBase):
                 _make_unwritten(each, (torch.empty(0, device=device),))
     held = {name: each for name, each in module._buffers.items() if name in names}
     plain = {name: each for name, each in held.items() if type(each) is Tensor and not each.is_inference()}
-    _remake(module, [name for name, each in plain.items() if each.is_meta], device)
+    _remake(module, [name for name, each in plain.items() if each.is_meta], device, _foreign(module, module._buffers))
     lent = is_lent()
     # What was written in place has values of somebody's own, and what is lent for one call too.
     unwritten = [n for n, each in plain.items() if each.numel() and not (each.is_meta or each._version or lent)]
@@ -361,7 +394,7 @@ def _make_here(module: ModuleBase, given: tuple[object, ...]) -> bool:
         if value is None and seen.get(name) == _ON_META and not unfilled(buffer, 0):
             warnings.warn(
                 f"{type(module).__name__}.{name} was on meta, and has memory now that nobody has written in place:"
-                f" {_unmade(module, name)}. It is right only if that was assigned with its values",
+                f" {_never_written(module, name)}. It is right only if that was assigned with its values",
                 stacklevel=_depth_of_user(),
             )
         elif value is not None and value.shape == buffer.shape and not _is_close(buffer.cpu(), value.to(buffer.dtype)):
@@ -373,7 +406,7 @@ def _make_here(module: ModuleBase, given: tuple[object, ...]) -> bool:
                 stacklevel=_depth_of_user(),
             )
     watch(module)  # a trainer that reads one buffer may still replace the next
-    vars(module)[_WATCHED] = {name: id(module._buffers.get(name)) for name in names}
+    vars(module)[WATCHED] = {name: id(module._buffers.get(name)) for name in names}
     return True
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 VIRTUAL_CACHE = "_virtual_values"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
+WATCHED = "_watched"
+"""The key in the instance dict of a module that looks at its unsaved buffers until it is called: the ids of those it has seen."""
 TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""
 
