@@ -117,7 +117,8 @@ def write_whole(tensor: Tensor, value: Tensor) -> None:
 
         # Without this option, as in torch 2.6, one process sends the parts of its value, which is the same in all.
         local = {"src_data_rank": None} if "src_data_rank" in signature(distribute_tensor).parameters else {}
-        value = distribute_tensor(value.to(tensor.device, tensor.dtype), tensor.device_mesh, tensor.placements, **local)
+        placed: Any = tensor
+        value = distribute_tensor(value.to(tensor.device, tensor.dtype), placed.device_mesh, placed.placements, **local)
     tensor.copy_(value)
 
 
