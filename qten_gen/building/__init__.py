@@ -1,4 +1,4 @@
-"""Hooks for build backends: they check the generated files of a project before it is built, or write them.
+"""Hooks for build backends, which refuse to build a project whose generated files are out of date.
 
 The work of all of them is here; nothing in this file knows a build backend.
 """
@@ -7,30 +7,25 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Literal
 
 from ..cli.command import main
 
-Mode = Literal["check", "generate"]
-
-OUTPUTS = ("*_qten.py", "*_qten.pyi")
-
 
 class BuildError(Exception):
-    """Generated files are out of date or cannot be written. The message is what the command printed."""
+    """Generated files are out of date. The message is what the command printed."""
 
 
-def prepare(root: str, mode: Mode) -> None:
-    """Check the generated files of the project in a folder, or write them.
+def check(root: str) -> None:
+    """Check the generated files of the project in a folder.
 
     Raises:
-        BuildError: they are out of date, or there are errors.
+        BuildError: They are out of date, or there are errors.
     """
     out = io.StringIO()
     before = os.getcwd()
     os.chdir(root)
     try:
-        status = main(["--color=never", "--output-format=full", *(["--check"] if mode == "check" else [])], out, out)
+        status = main(["--color=never", "--output-format=full", "--check"], out, out)
     finally:
         os.chdir(before)
     if status:

@@ -13,7 +13,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import BaseError
 
-from . import BuildError, Mode, prepare
+from . import BuildError, check
 
 
 class CheckGenerated(build_py):  # type: ignore[misc] # setuptools has no types
@@ -22,16 +22,7 @@ class CheckGenerated(build_py):  # type: ignore[misc] # setuptools has no types
     def run(self) -> None:
         """Check, and build."""
         if not self.editable_mode:
-            _prepare("check")
-        super().run()
-
-
-class WriteGenerated(build_py):  # type: ignore[misc] # setuptools has no types
-    """`build_py` that writes the generated files first."""
-
-    def run(self) -> None:
-        """Generate, list the files anew, and build."""
-        _prepare("generate")
+            _check()
         super().run()
 
 
@@ -40,21 +31,12 @@ class CheckSource(sdist):  # type: ignore[misc] # setuptools has no types
 
     def run(self) -> None:
         """Check, and pack."""
-        _prepare("check")
+        _check()
         super().run()
 
 
-class WriteSource(sdist):  # type: ignore[misc] # setuptools has no types
-    """`sdist` that writes the generated files first, and so packs them."""
-
-    def run(self) -> None:
-        """Generate, and pack."""
-        _prepare("generate")
-        super().run()
-
-
-def _prepare(mode: Mode) -> None:
+def _check() -> None:
     try:
-        prepare(os.getcwd(), mode)
+        check(os.getcwd())
     except BuildError as error:
         raise BaseError(str(error)) from None

@@ -1,6 +1,7 @@
 """The command `qten-gen init`, which sets a project up.
 
 It appends to files and changes no line that is there. The lines that belong inside other sections are printed, to be pasted.
+To type checkers, the call of a layer of torch is Any, so it ends with the stubs that say more.
 """
 
 from __future__ import annotations
@@ -17,10 +18,24 @@ from ..project.files import discover
 from ..project.paths import display_path, read_regular
 from . import DONE
 from .options import Options, UsageError
+from .stubs import FOLDER as TYPINGS
+from .stubs import write_stubs
 
-_RUFF = '[tool.ruff]\nextend-exclude = ["*_qten.py", "*_qten.pyi"]\n'
-_COVERAGE = '[tool.coverage.run]\nomit = ["*_qten.py"]\n'
-_ATTRIBUTES = ("*_qten.py linguist-generated merge=union", "*_qten.pyi linguist-generated merge=union")
+_MYPY = f'[tool.mypy]\nmypy_path = "{TYPINGS}"\n'
+_SECTIONS = (
+    ("pyproject.toml", '[tool.ruff]\nextend-exclude = ["*_qten.py", "*_qten.pyi"]\n', "_qten."),
+    ("pyproject.toml", '[tool.coverage.run]\nomit = ["*_qten.py"]\n', "_qten."),
+    ("pyproject.toml", _MYPY, TYPINGS),
+    *((name, f"[mypy]\nmypy_path = {TYPINGS}\n", TYPINGS) for name in ("mypy.ini", ".mypy.ini", "setup.cfg")),
+    ("pyproject.toml", f'[tool.pyrefly]\nsearch-path = ["{TYPINGS}", "."]\n', TYPINGS),
+    ("pyproject.toml", f'[tool.ty.environment]\nextra-paths = ["{TYPINGS}"]\n', TYPINGS),
+)
+"""The lines that sections of other tools need: the file, the lines, and what the file contains where it has them."""
+_ATTRIBUTES = (
+    "*_qten.py linguist-generated merge=union",
+    "*_qten.pyi linguist-generated merge=union",
+    f"{TYPINGS}/torch/** linguist-generated",
+)
 """GitHub folds files with the first one in diffs. With the second one, git keeps the lines of both sides instead of a conflict,
 and the next run writes the file anew from the merged declarations."""
 _HOOKS = ".pre-commit-config.yaml"
@@ -37,7 +52,7 @@ _HOOK = """\
 
 
 def init(options: Options, out: TextIO, err: TextIO) -> int:
-    """Append what is missing, print what was added and what is left to paste, and return the exit status.
+    """Append what is missing, write the stubs, print what was added and what is left to paste, and return the exit status.
 
     Raises:
         ConfigError: The settings of the project cannot be used.
@@ -65,7 +80,7 @@ def init(options: Options, out: TextIO, err: TextIO) -> int:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(str(error)) from None
     out.write("".join(said) or "everything is set up\n")
-    return DONE
+    return write_stubs(options, out, err)[0] if config_of(root).stubs else DONE
 
 
 def _missing(root: str) -> Iterator[tuple[str, str, str]]:
@@ -73,7 +88,11 @@ def _missing(root: str) -> Iterator[tuple[str, str, str]]:
     if section_in(root) is None:
         src = 'src = ["src"]\n' if os.path.isdir(os.path.join(root, "src")) else ""
         blank = "\n" if _text(os.path.join(root, "pyproject.toml")) else ""
-        yield "pyproject.toml", "the section [tool.qten-gen]", f"{blank}[tool.qten-gen]\n{src}"
+        yield "pyproject.toml", "the section [tool.qten-gen]", f'{blank}[tool.qten-gen]\n{src}stubs = ["torch.nn"]\n'
+        if not any(
+            _has_section(_text(os.path.join(root, name)), lines) for name, lines, _ in _SECTIONS if "mypy" in lines
+        ):
+            yield "pyproject.toml", "the section [tool.mypy]", f"\n{_MYPY}"
     repository = _repository(root)
     if repository is None:
         return
@@ -90,11 +109,10 @@ def _missing(root: str) -> Iterator[tuple[str, str, str]]:
 
 def _to_paste(root: str) -> Iterator[tuple[str, str]]:
     """The lines that belong inside sections of files, with the path."""
-    settings = _text(os.path.join(root, "pyproject.toml"))
-    for lines in (_RUFF, _COVERAGE):
-        table = re.escape(lines.partition("]")[0].removesuffix(".run"))
-        if "_qten." not in settings and re.search(rf"(?m)^{table}\b", settings):
-            yield display_path(os.path.join(root, "pyproject.toml")), lines
+    for name, lines, sign in _SECTIONS:
+        text = _text(os.path.join(root, name))
+        if sign not in text and _has_section(text, lines):
+            yield display_path(os.path.join(root, name)), lines
     repository = _repository(root)
     if repository is not None:
         path = os.path.join(repository, _HOOKS)
@@ -102,6 +120,12 @@ def _to_paste(root: str) -> Iterator[tuple[str, str]]:
         command = "qten-gen --check" if below == "." else f"qten-gen --check {below}"
         if command not in _text(path):
             yield display_path(path), _HOOK.format(command)
+
+
+def _has_section(text: str, lines: str) -> bool:
+    """True if a text has the section that lines begin with, or another of the same tool."""
+    tool = ".".join(lines.partition("]")[0].split(".")[:2])
+    return re.search(rf"(?m)^{re.escape(tool)}\b", text) is not None
 
 
 def _repository(folder: str) -> str | None:

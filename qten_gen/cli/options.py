@@ -44,7 +44,7 @@ class Options:
     paths: Sequence[str] = ()
     target: str
     targets: Sequence[str]
-    modules: Sequence[str]
+    modules: Sequence[str] = ()
     code: str | None
     check: bool = False
     diff: bool = False
@@ -67,8 +67,8 @@ class Options:
     """The checkpoint that is held against a lock."""
     level: str
     dataclasses: bool
-    folder: str | None
-    exact_none: bool
+    folder: str | None = None
+    exact_none: bool = False
 
     @property
     def mode(self) -> Literal["write", "check", "diff"]:

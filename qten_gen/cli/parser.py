@@ -160,7 +160,8 @@ _COMMANDS = {
         "set up a project: settings, hooks, tool configuration",
         """\
 Append the section [tool.qten-gen], lines for git, and a pre-commit hook where
-there are none, and print what is left to paste. A second call changes nothing.
+there are none, and print what is left to paste. Write types of torch's layers
+into typings. A second call changes nothing.
 """,
     ),
     "check": _Command(

@@ -37,6 +37,20 @@ def stubs(options: Options, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of the project cannot be used.
         UsageError: No module is named.
     """
+    status, has_changed = write_stubs(options, out, err)
+    folder = options.folder or FOLDER
+    if has_changed and not (options.check or options.quiet) and not _is_read(config_of(".").root, folder):
+        out.write(_SETTINGS.format(folder))
+    return status
+
+
+def write_stubs(options: Options, out: TextIO, err: TextIO) -> tuple[int, bool]:
+    """Write the stubs; return the exit status, and True if some were out of date.
+
+    Raises:
+        ConfigError: The settings of the project cannot be used.
+        UsageError: No module is named.
+    """
     config = config_of(".")
     modules = list(dict.fromkeys(options.modules)) or config.stubs
     if not modules:
@@ -52,7 +66,7 @@ def stubs(options: Options, out: TextIO, err: TextIO) -> int:
             problems.append(f"{display_path(change.path)}: cannot write it: {error.strerror}")
     err.writelines(f"error: {problem}\n" for problem in (*problems, *planned.absent))
     if problems or not planned.texts:
-        return MISUSE
+        return MISUSE, False
     if not options.quiet:
         if options.check:
             out.writelines(f"{change.kind}: {display_path(change.path)}\n" for change in found)
@@ -60,10 +74,16 @@ def stubs(options: Options, out: TextIO, err: TextIO) -> int:
         counts = ((len(found) - removed, "written"), (removed, "removed"))
         done = ", ".join(f"{number} {what}" for number, what in counts if number)
         said = " are up to date" if not found else f": {len(found)} out of date" if options.check else f": {done}"
-        out.write(f"{len(planned.texts)} stubs of {', '.join(planned.libraries)}{said}\n")
-        if found and not options.check:
-            out.write(_SETTINGS.format(display_path(folder)))
-    return MISUSE if planned.absent else FOUND if options.check and found else DONE
+        out.write(f"{len(planned.texts)} stubs of {', '.join(planned.libraries)} in {display_path(folder)}{said}\n")
+    return MISUSE if planned.absent else FOUND if options.check and found else DONE, bool(found)
+
+
+def _is_read(root: str, folder: str) -> bool:
+    """True if the settings of a project name the folder."""
+    try:
+        return folder.encode() in read_regular(os.path.join(root, "pyproject.toml"))
+    except OSError:
+        return False
 
 
 def _changes(folder: str, texts: dict[str, str], *, whole: bool) -> tuple[list[Change], list[str]]:

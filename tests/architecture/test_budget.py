@@ -10,12 +10,12 @@ import pytest
 from .imports import REPOSITORY, sources
 
 ROOMS = {
-    "cli": 1_495,
-    "run|project|generate": 4_184,
+    "cli": 1_540,
+    "run|project|generate": 4_172,
     "read|link|model|common": 7_930,
     "reflection": 950,
     "rules": 5_105,
-    "emit|report|building": 2_325,
+    "emit|report|building": 2_292,
     "runtime/declaring": 3_337,
     "runtime/module": 3_609,
     "runtime/qten_style|runtime": 2_038,

@@ -1,4 +1,4 @@
-"""Small projects are built with each backend, without a network: generated files are checked, or written."""
+"""Small projects are built with each backend, without a network: one with stale generated files is refused."""
 
 import os
 import re
@@ -28,19 +28,18 @@ dev-mode-dirs = ["src"]
 packages = ["src/shop"]
 
 [tool.hatch.build.hooks.qten-gen]
-mode = "MODE"
 """
 SETUPTOOLS = f"""{PROJECT}[build-system]
 requires = ["setuptools", "qten-gen"]
 build-backend = "setuptools.build_meta"
 
 [tool.setuptools.cmdclass]
-build_py = "qten_gen.building.with_setuptools.MODEGenerated"
-sdist = "qten_gen.building.with_setuptools.MODESource"
+build_py = "qten_gen.building.with_setuptools.CheckGenerated"
+sdist = "qten_gen.building.with_setuptools.CheckSource"
 """
 BACKENDS = {
-    "hatchling": (HATCHLING, "hatchling.build", {"check": "check", "generate": "generate"}),
-    "setuptools": (SETUPTOOLS, "setuptools.build_meta", {"check": "Check", "generate": "Write"}),
+    "hatchling": (HATCHLING, "hatchling.build"),
+    "setuptools": (SETUPTOOLS, "setuptools.build_meta"),
 }
 
 
@@ -64,13 +63,12 @@ Build = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture(params=BACKENDS)
 def build(request: pytest.FixtureRequest, qten_gen: Command, installed: Path) -> Build:
     """Builds a wheel of a project with one module, and returns what the backend printed."""
-    text, backend, modes = BACKENDS[request.param]
+    text, backend = BACKENDS[request.param]
     qten_gen.write("src/shop/__init__.py", "")
     qten_gen.write("src/shop/model.py", BATCH)
-    qten_gen.write(".gitignore", "*_qten.py*\n")
+    qten_gen.write("pyproject.toml", text)
 
-    def run(mode: str, function: str = "build_wheel") -> "subprocess.CompletedProcess[str]":
-        qten_gen.write("pyproject.toml", text.replace("MODE", modes[mode]))
+    def run(function: str = "build_wheel") -> "subprocess.CompletedProcess[str]":
         program = f"import {backend} as backend; backend.{function}('dist')"
         paths = os.pathsep.join(map(str, (installed, ROOT)))
         environment = {**os.environ, "PYTHONPATH": paths}
@@ -84,8 +82,8 @@ def contents(folder: Path) -> set[str]:
     return {name for name in ZipFile(wheel).namelist() if "dist-info" not in name}
 
 
-def test_a_build_that_checks_refuses_missing_and_stale_files(build: Build, qten_gen: Command) -> None:
-    refused = build("check")
+def test_a_build_refuses_missing_and_stale_files(build: Build, qten_gen: Command) -> None:
+    refused = build()
     said = refused.stdout + refused.stderr
     assert refused.returncode != 0
     assert (
@@ -95,20 +93,21 @@ def test_a_build_that_checks_refuses_missing_and_stale_files(build: Build, qten_
     assert not qten_gen.exists("src/shop/model_qten.py") and list(qten_gen.folder.glob("dist/*.whl")) == []
 
 
-def test_a_build_that_generates_packs_what_it_wrote(build: Build, qten_gen: Command) -> None:
-    done = build("generate")
+def test_a_build_packs_fresh_files(build: Build, qten_gen: Command) -> None:
+    assert qten_gen().status == 0
+    done = build()
     assert done.returncode == 0, done.stderr
     names = {"shop/__init__.py", "shop/model.py", "shop/model_qten.py", "shop/model_qten.pyi"}
     assert contents(qten_gen.folder) == names
-    assert build("check").returncode == 0
 
 
 def test_a_source_distribution_is_refused_or_complete_as_a_wheel_is(build: Build, qten_gen: Command) -> None:
-    refused = build("check", "build_sdist")
+    refused = build("build_sdist")
     assert refused.returncode != 0
     assert re.search(r"missing: src/shop/model_qten\.py\b", refused.stdout + refused.stderr)
     assert list(qten_gen.folder.glob("dist/*")) == []
-    done = build("generate", "build_sdist")
+    assert qten_gen().status == 0
+    done = build("build_sdist")
     assert done.returncode == 0, done.stderr
     (archive,) = qten_gen.folder.glob("dist/*.tar.gz")
     with tarfile.open(archive) as opened:
@@ -116,13 +115,13 @@ def test_a_source_distribution_is_refused_or_complete_as_a_wheel_is(build: Build
     assert {f"shop-1/src/shop/{name}" for name in ("model.py", "model_qten.py", "model_qten.pyi")} <= set(names)
 
 
-def test_an_error_fails_a_build_that_generates(build: Build, qten_gen: Command) -> None:
+def test_an_error_fails_a_build(build: Build, qten_gen: Command) -> None:
     qten_gen.write("src/shop/model.py", BATCH.replace("(TensorClass)", "(TensorClass, frozn=True)"))
-    done = build("generate")
+    done = build()
     assert done.returncode != 0
     assert "unknown-flag" in done.stdout + done.stderr
 
 
 def test_an_editable_installation_needs_no_generated_files(build: Build) -> None:
-    done = build("check", "build_editable")
+    done = build("build_editable")
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,13 @@ from tests.command import BATCH, Command
 ROOT = Path(package.__file__).parents[1]
 
 
+@pytest.fixture(autouse=True)
+def written(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Write no stubs, which takes a second, but where a test is about them."""
+    if "stubs" not in request.node.name:
+        monkeypatch.setattr("qten_gen.cli.init.write_stubs", lambda *_: (0, False))
+
+
 @pytest.fixture
 def repository(qten_gen: Command) -> Command:
     """A git repository with a package in `src`."""
@@ -28,12 +35,16 @@ def test_a_project_is_set_up_from_nothing(repository: Command) -> None:
     assert (result.status, result.err) == (0, "")
     assert result.out.splitlines() == [
         "added: pyproject.toml: the section [tool.qten-gen]",
+        "added: pyproject.toml: the section [tool.mypy]",
         "added: .gitattributes: *_qten.py linguist-generated merge=union",
         "added: .gitattributes: *_qten.pyi linguist-generated merge=union",
+        "added: .gitattributes: typings/torch/** linguist-generated",
         "added: .gitignore: .qten_cache/",
         "added: .pre-commit-config.yaml: the hook qten-gen",
     ]
-    assert tomllib.loads(repository.read("pyproject.toml")) == {"tool": {"qten-gen": {"src": ["src"]}}}
+    assert tomllib.loads(repository.read("pyproject.toml")) == {
+        "tool": {"qten-gen": {"src": ["src"], "stubs": ["torch.nn"]}, "mypy": {"mypy_path": "typings"}}
+    }
     assert repository().summary == "2 files written"
     shown = subprocess.run(
         ["git", "check-attr", "linguist-generated", "src/shop/model_qten.py"],
@@ -42,6 +53,14 @@ def test_a_project_is_set_up_from_nothing(repository: Command) -> None:
         check=True,
     )
     assert shown.stdout.strip().endswith("linguist-generated: set")
+
+
+def test_the_stubs_of_layers_are_written_and_read_by_checkers(repository: Command) -> None:
+    assert " stubs of torch " in repository("init").out.splitlines()[-1]
+    assert "class Linear(Module):" in repository.read("typings/torch/nn/modules/linear.pyi")
+    assert repository("stubs", "--check").status == 0
+    repository.write("mypy.ini", "[mypy]\nstrict = true\n")
+    assert "paste into mypy.ini:\n[mypy]\nmypy_path = typings\n" in repository("init").out
 
 
 def test_two_branches_that_each_add_a_field_merge_and_the_next_run_repairs(repository: Command) -> None:
@@ -103,8 +122,9 @@ def test_lines_that_are_there_stay_and_those_of_other_sections_are_printed(repos
     repository.write(".gitattributes", "*.png binary\n*_qten.py -merge\n")
     repository.write(".pre-commit-config.yaml", hooks)
     out = repository("init").out
-    assert repository.read("pyproject.toml") == f'{settings}\n\n[tool.qten-gen]\nsrc = ["src"]\n'
-    assert repository.read(".gitattributes").splitlines()[2:] == ["*_qten.pyi linguist-generated merge=union"]
+    sections = '[tool.qten-gen]\nsrc = ["src"]\nstubs = ["torch.nn"]\n\n[tool.mypy]\nmypy_path = "typings"\n'
+    assert repository.read("pyproject.toml") == f"{settings}\n\n{sections}"
+    assert repository.read(".gitattributes").splitlines()[2:3] == ["*_qten.pyi linguist-generated merge=union"]
     assert repository.read(".pre-commit-config.yaml") == hooks
     assert 'paste into pyproject.toml:\n[tool.ruff]\nextend-exclude = ["*_qten.py", "*_qten.pyi"]\n' in out
     assert 'paste into pyproject.toml:\n[tool.coverage.run]\nomit = ["*_qten.py"]\n' in out

@@ -84,9 +84,9 @@ def test_the_stub_is_the_source_with_typed_modules(command: Command) -> None:
 
 def test_a_run_says_what_checkers_need_and_a_second_one_writes_nothing(command: Command) -> None:
     out = command("stubs").out
-    assert out.startswith("4 stubs of lib 1.2: 4 written\n")
+    assert out.startswith("4 stubs of lib 1.2 in typings: 4 written\n")
     assert '  mypy_path = "typings"\n' in out and '  extra-paths = ["typings"]\n' in out
-    assert command("stubs").out == "4 stubs of lib 1.2 are up to date\n"
+    assert command("stubs").out == "4 stubs of lib 1.2 in typings are up to date\n"
     assert command("stubs", "--check").status == 0
     site = command.folder / "env/lib/python3.11/site-packages"
     (site / "lib-1.2.dist-info/METADATA").write_text("Name: lib\nVersion: 1.3\n")
@@ -100,7 +100,7 @@ def test_a_module_that_is_gone_loses_its_stub(command: Command) -> None:
     site = command.folder / "env/lib/python3.11/site-packages"
     (site / "lib/parts.py").unlink()
     assert "orphan: typings/lib/parts.pyi\n" in command("stubs", "--check").out
-    assert command("stubs").out.startswith("3 stubs of lib 1.2: 1 written, 1 removed\n")
+    assert command("stubs").out.startswith("3 stubs of lib 1.2 in typings: 1 written, 1 removed\n")
     assert not (command.folder / "typings/lib/parts.pyi").exists()
 
 
