@@ -15,17 +15,14 @@ unsaved buffers once more when it is first called.
 
 from __future__ import annotations
 
-import pickle
 import sys
 import warnings
-from collections import UserDict
+from collections import OrderedDict, UserDict
 from collections.abc import Callable, Container, Mapping
-from copy import copy
 from inspect import signature, unwrap
-from io import BytesIO
 from traceback import walk_stack
-from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import Any, TypeGuard
+from types import CodeType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -192,32 +189,13 @@ class _NothingElseIsWritten(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return made
 
 
-class _AttributePickler(pickle.Pickler):
-    """Copies an attribute: modules in it become stand-ins; tensors, functions, classes and sentinels stay what they are."""
-
-    def __init__(self, made: dict[int, Any]) -> None:
-        self._file = BytesIO()
-        super().__init__(self._file)
-        self._made, self._shared = made, list[Any]()
-
-    def persistent_id(self, value: Any) -> int | None:
-        if self._file.tell() > 1_000_000:  # behind an attribute may be a whole trainer
-            raise pickle.PicklingError("too large to copy")
-        if isinstance(value, nn.Module):
-            value = _stand_in(value, self._made)
-        elif not isinstance(value, Tensor | type | FunctionType | BuiltinFunctionType) and type(value) is not object:
-            return None
-        self._shared.append(value)
-        return len(self._shared) - 1
-
-    def copied(self, value: object) -> Any:
-        try:
-            self.dump(value)
-            loading = pickle.Unpickler(BytesIO(self._file.getvalue()))
-            loading.persistent_load = self._shared.__getitem__  # type: ignore[method-assign]
-            return loading.load()
-        except Exception:  # such as a lock or a process group, which none can be made of
-            return copy(value) if isinstance(value, dict | list | set) else value
+def _copied(value: Any, made: dict[int, Any]) -> Any:
+    """An attribute for a stand-in: with new containers in place of those in it, and stand-ins of modules."""
+    if isinstance(value, nn.Module):
+        return _stand_in(value, made)
+    if type(value) in (dict, OrderedDict):  # the hooks are in one of these
+        return type(value)((key, _copied(held, made)) for key, held in value.items())
+    return type(value)(_copied(held, made) for held in value) if type(value) in (list, set, tuple) else value
 
 
 def _made(value: Tensor | None, before: Mark) -> Tensor | None:
@@ -236,25 +214,20 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
         return made.get(id(module), module)
     twin: Any = object.__new__(type(module))
     made[id(module)] = twin
+    twin._buffers = {}
     twin._parameters = {name: _on_meta(each) for name, each in module._parameters.items()}
-    unsaved = module._non_persistent_buffers_set
-    twin._buffers = {
-        name: each.clone() if name in unsaved and _is_written(each, module) else _on_meta(each)
-        for name, each in module._buffers.items()
-    }
+    for name, each in module._buffers.items():
+        # In a plain module, `to_empty` leaves no sign where it wrote nothing, but that nobody else has.
+        is_made = name in module._non_persistent_buffers_set and (
+            isinstance(module, ModuleBase) or version_of(each) > 0
+        )
+        twin._buffers[name] = each.clone() if is_made and each is not None else _on_meta(each)
     twin._modules = _Children(module._modules)
     twin._modules.made = made
     for key, value in vars(module).items():
         if key not in vars(twin) and key not in (WATCHED, _MADE):
-            vars(twin)[key] = value if isinstance(value, str | float | int) else _AttributePickler(made).copied(value)
+            vars(twin)[key] = _copied(value, made)
     return twin
-
-
-def _is_written(buffer: Tensor | None, module: nn.Module) -> TypeGuard[Tensor]:
-    """True if an unsaved buffer has values; in a plain module, `to_empty` leaves no mark where it has none."""
-    if buffer is None or not isinstance(module, ModuleBase):
-        return buffer is not None and version_of(buffer) > 0
-    return type(buffer) is not Tensor or buffer.is_meta or not unfilled(buffer, 0)
 
 
 def _on_meta(tensor: Tensor | None) -> Tensor | None:

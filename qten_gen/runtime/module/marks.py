@@ -69,6 +69,9 @@ def _bits(tensor: Tensor) -> tuple[Tensor, int]:
     return data.view(-1).view(torch.uint8), _BYTE
 
 
+_is_alias: Any = vars(torch._C)["_is_alias_of"]  # torch does not list it
+
+
 class Unwritten(Tensor):
     """A buffer that nothing has written, which raises when it is read. Once somebody wrote it, it is a plain tensor again.
 
@@ -99,7 +102,7 @@ class Unwritten(Tensor):
                 return f"tensor(..., size={tuple(args[0].shape)}, never written)"
             given = [each for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
             try:
-                found = _deepcopied(*args) if name == "__deepcopy__" else func(*args, **(kwargs or {}))
+                found = args[0].clone() if name == "__deepcopy__" else func(*args, **(kwargs or {}))
             except (NotImplementedError, RuntimeError) as error:
                 left = [each.why for each in given if type(each) is cls and each.is_meta]
                 raise (RuntimeError(left[0]) if left else error) from None
@@ -112,7 +115,7 @@ class Unwritten(Tensor):
                 is_left = each.is_meta or unfilled(each, version_of(each)) == each.numel()
                 if not is_left:
                     each.__class__ = Tensor  # type: ignore[assignment] # written by now
-                elif name in _MOVES or (made and all(_memory(part) == _memory(each) for part in made)):
+                elif name in _MOVES or (made and all(_is_alias(part, each) for part in made)):
                     for part in made if args[0] is each else ():
                         cls.become(part, each.why)
                 elif not all(other.is_meta for other in given):
@@ -129,15 +132,3 @@ _ASKS = re.compile(
     r"|data_ptr|type_as|__(len|hash|reduce_ex)__"
 ).fullmatch
 """Matches the names of functions that read no values."""
-
-
-def _deepcopied(tensor: Tensor, memo: dict[int, object]) -> Tensor:
-    made = memo[id(tensor)] = tensor.detach().clone()
-    return made
-
-
-def _memory(tensor: Tensor) -> int | None:
-    try:
-        return int(tensor.untyped_storage()._cdata)
-    except (NotImplementedError, RuntimeError):  # such as a tensor in vmap
-        return None
