@@ -25,7 +25,7 @@ from torch.compiler import is_dynamo_compiling
 from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
-from .handler_tables import REGISTRATION, Dispatch, Handler, HandlerTables, registration
+from .functional import REGISTRATION, Dispatch, Handler, HandlerTables, registration
 from .handlers import NotGiven, add, collect, find_handler, unhandled
 from .handlers import registrable as registrable
 from .registration import KNOWN

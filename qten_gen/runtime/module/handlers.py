@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 
-from .handler_tables import Handler, HandlerTables, Registration, is_repeated
+from .functional import Handler, HandlerTables, Registration, is_repeated
 
 
 def registrable(owner: str, given: object) -> tuple[type, ...]:
