@@ -15,10 +15,13 @@ unsaved buffers once more when it is first called.
 
 from __future__ import annotations
 
+import hashlib
+import random
 import sys
 import warnings
 from collections import OrderedDict, UserDict
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
 from inspect import signature, unwrap
 from traceback import walk_stack
 from types import CodeType
@@ -35,7 +38,26 @@ from torch.utils._pytree import tree_leaves
 from .marks import Mark, Unwritten, mark, unfilled, version_of
 from .module_base import WATCHED, ModuleBase, RegisteredProperty, is_asked_by_torch
 from .module_base import buffer as buffer_property
-from .seeds import seeded
+
+
+@contextmanager
+def seeded(seed: int, name: str) -> Iterator[None]:
+    """The generators of torch, Python and NumPy seeded by a seed and a name alone; afterwards they are as before."""
+    numpy = sys.modules.get("numpy")
+    before, of_numpy, of_torch = random.getstate(), numpy and numpy.random.get_state(), torch.get_rng_state()
+    number = int.from_bytes(hashlib.blake2b(f"{seed} {name}".encode(), digest_size=4).digest(), "little")
+    try:
+        torch.default_generator.manual_seed(number)  # and none of an accelerator
+        random.seed(number)
+        if numpy:
+            numpy.random.seed(number)
+        yield
+    finally:
+        torch.set_rng_state(of_torch)
+        random.setstate(before)
+        if numpy:
+            numpy.random.set_state(of_numpy)
+
 
 _METHODS = ("reset_parameters", "_reset_parameters", "__post_init__")
 _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isinstance(each, CodeType)), None)
