@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import threading
 from collections.abc import Callable
-from types import CodeType, FrameType, UnionType
+from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar, overload
-from weakref import ref
 
 FindType = Callable[[type], type | None]
 """Gives the registered type for an object class, or None."""
@@ -29,8 +27,8 @@ class Dispatch(NamedTuple):
 class HandlerTables:
     """The tables of a functional class. A registration replaces them by new ones, so that readers need no lock."""
 
-    _handlers: ClassVar[dict[type, Registration]] = {}
-    """The handlers registered on this very class."""
+    _handlers: ClassVar[dict[type, Any]] = {}
+    """A `Registration` for each type with a handler on this very class."""
     _table: ClassVar[dict[type, Handler]] = {}
     """The handler for each type that is registered on this class or a base; the nearest base counts."""
     _find_open: ClassVar[FindType | None] = None
@@ -50,49 +48,6 @@ Handler = Callable[..., Any]
 
 Resolved = dict[type, Handler | None]
 """The handler for each object class, or None for no handler."""
-
-
-class Registration(NamedTuple):
-    """A handler, and the statement that registered it."""
-
-    handler: Handler
-    file: str
-    line: int
-    module: str
-    scope: str
-    """The qualified name of the function around the statement; `<module>` at the top level of a file."""
-    code: Callable[[], CodeType | None]
-    """Refers to the code that the statement belongs to; executing a changed or reloaded file makes another one."""
-    written: tuple[str, int] | None
-    """The file and line of the handler itself, which the statement may have been given by others."""
-
-    def __str__(self) -> str:
-        return f"at {self.file}:{self.line}"
-
-    def __reduce__(self) -> tuple[type[Registration], tuple[object, ...]]:
-        """In another process the class of a script is without the code that registered its handlers."""
-        return Registration, (*self[:5], _no_code, self.written)
-
-
-def registration(handler: Handler, statement: FrameType) -> Registration:
-    """The record of a handler that is registered by the statement that a frame runs."""
-    code = statement.f_code
-    module = str(statement.f_globals.get("__name__", ""))
-    own = getattr(inspect.unwrap(handler), "__code__", None)
-    written = (own.co_filename, own.co_firstlineno) if isinstance(own, CodeType) else None
-    return Registration(handler, code.co_filename, statement.f_lineno, module, code.co_qualname, ref(code), written)
-
-
-def is_repeated(old: Registration, new: Registration) -> bool:
-    """Return whether the statement of `old` runs a second time, as it is or after a change of its file."""
-    same_statement = (old.file, old.line, old.written) == (new.file, new.line, new.written)
-    # Of one execution of a file, the code is the same object: then these are two statements in one function.
-    same_scope = (old.module, old.scope) == (new.module, new.scope)
-    return same_statement or (same_scope and old.code() is not new.code())
-
-
-def _no_code() -> None:
-    return None
 
 
 F = TypeVar("F", bound="Functional")

@@ -93,13 +93,13 @@ def remake_missing(root: nn.Module, device: torch.device) -> bool:
     found = False
     for module in reversed([*root.modules()]):  # a value may read a child's
         if isinstance(module, ModuleBase):
-            names = [name for name in module._non_persistent_buffers_set if _is_meta(module._buffers.get(name))]
+            names = [
+                name
+                for name in module._non_persistent_buffers_set
+                if getattr(module._buffers.get(name), "is_meta", False)
+            ]
             found = _remake(module, names, device, _foreign(module, module._buffers)) or found
     return found
-
-
-def _is_meta(buffer: Tensor | None) -> bool:
-    return buffer is not None and buffer.is_meta
 
 
 def _remake(module: ModuleBase, names: list[str], device: torch.device | None, foreign: Container[str]) -> bool:
@@ -124,7 +124,7 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None, f
         for name in left:
             if type(module._buffers[name]) in (Tensor, Unwritten):
                 Unwritten.become(module._buffers[name], _never_written(module, name, is_foreign=name in foreign))
-        if not any(_is_meta(module._buffers.get(name)) for name in module._non_persistent_buffers_set):
+        if not any(getattr(module._buffers.get(name), "is_meta", False) for name in module._non_persistent_buffers_set):
             unwatch(module)
     return True
 
@@ -286,10 +286,7 @@ def state_to_copy(module: ModuleBase) -> dict[str, object]:
     """The instance dict that a copy of a module with unsaved buffers gets: a watched one makes them first."""
     if WATCHED in vars(module):
         _make_unwritten(module, ())
-    state = dict(vars(module))
-    state.pop(_MADE, None)
-    foreign = _foreign(module, module._buffers)
-    return state | {_MADE: dict.fromkeys(foreign, _FOREIGN)} if foreign else state
+    return {**vars(module), _MADE: dict.fromkeys(_foreign(module, module._buffers), _FOREIGN)}
 
 
 _ON_META = 0
@@ -299,7 +296,7 @@ _ON_META = 0
 def watch(module: nn.Module) -> None:
     """Look at the unsaved buffers of a module when it is first called, or one is read."""
     names = module._non_persistent_buffers_set
-    vars(module)[WATCHED] = {name: _ON_META for name in names if _is_meta(module._buffers.get(name))}
+    vars(module)[WATCHED] = {name: _ON_META for name in names if getattr(module._buffers.get(name), "is_meta", False)}
     if _check_buffers not in module._forward_pre_hooks.values():
         module.register_forward_pre_hook(_check_buffers)
 
@@ -387,7 +384,7 @@ def _make_here(module: ModuleBase, given: tuple[object, ...]) -> bool:
     values = _fixed_values(module, unwritten) if unwritten else {}
     for name in unwritten:
         buffer, value = module._buffers[name], values.get(name)
-        if value is None and seen.get(name) == _ON_META and not unfilled(buffer, 0):
+        if value is None and seen.get(name) == _ON_META:
             warnings.warn(
                 f"{type(module).__name__}.{name} was on meta, and has memory now that nobody has written in place:"
                 f" {_never_written(module, name)}. It is right only if that was assigned with its values",
