@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_105,
     "emit|report|building": 2_292,
     "runtime/declaring": 3_337,
-    "runtime/module": 3_672,
+    "runtime/module": 3_673,
     "runtime/qten_style|runtime": 2_038,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_140,
     "runtime/tensorclass/(methods|operations)": 4_590,

@@ -268,23 +268,6 @@ class OfPlain(Module):
     forward = OfSaved.forward
 
 
-@pytest.mark.parametrize("cls", [Unknown, OfSaved, OfUnknown, OfPlain])
-@pytest.mark.parametrize("way", [emptied, assigned])
-def test_a_call_raises_where_nothing_makes_it(
-    cls: type[Module], way: Callable[[Callable[..., Module]], Module]
-) -> None:
-    model: nn.Module = way(cls)
-    for each in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), nn.Sequential(model)):
-        for _ in range(2):
-            with pytest.raises(RuntimeError, match=rf"{cls.__name__}\.mask was never written: it is in no state dict"):
-                each(torch.ones(4))
-    mask = model.get_buffer("mask")
-    if not mask.is_meta:
-        mask.data.fill_(3)
-        assert model(torch.ones(4)).tolist() == [3.0] * 4
-        assert type(mask) is Tensor and not model._forward_pre_hooks
-
-
 def allocated(model: nn.Module) -> None:
     """What transformers' `from_pretrained` does to a model on meta: memory for what the checkpoint lacks, by assignment."""
     spoiled_memory()
@@ -393,48 +376,6 @@ def test_what_a_parent_writes_into_it_is_not_lost_in_silence(cls: type[Module]) 
 def test_what_resets_a_child_on_meta_is_not_taken_for_that() -> None:
     model = on_meta(OfChild).apply(lambda each: each.reset_parameters())  # type: ignore[operator] # each has one
     assert model.to_empty(device="cpu").get_buffer("mask").tolist() == [0.0, 1.0, 2.0, 3.0]
-
-
-class Scratch(Module):
-    """Memory that `forward` writes before it reads it."""
-
-    memory: Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("memory", torch.empty(4), persistent=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.memory[:] = x
-        return self.memory[1:] * 2
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_memory_that_a_call_writes_first_raises_not(compiled: bool) -> None:
-    model: nn.Module = emptied(Scratch)
-    assert repr(model.get_buffer("memory")) == "tensor(..., size=(4,), never written)"
-    call = torch.compile(model, backend="eager") if compiled else model
-    assert call(torch.ones(4)).tolist() == [2.0] * 3
-    assert type(model.get_buffer("memory")) is Tensor
-
-
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda it: it + 1,
-        lambda it: torch.ones(4).copy_(it),
-        lambda it: torch.cat([it, it]),
-        lambda it: it[1:].double().tolist(),
-        lambda it: bool(it[0]),
-        lambda it: it.mul_(2).sum(),
-        lambda it: it.numpy(),
-    ],
-)
-def test_nothing_reads_what_was_never_written(read: Callable[[Tensor], object]) -> None:
-    memory = emptied(Scratch).get_buffer("memory")
-    assert (memory.shape, memory.device, memory.new_zeros(1).item()) == ((4,), torch.device("cpu"), 0)
-    with pytest.raises(RuntimeError, match=r"Scratch\.memory was never written"):
-        read(memory)
 
 
 @pytest.mark.parametrize(("cls", "name"), [(Unknown, "mask"), (Noise, "noise")])

@@ -29,7 +29,7 @@ from weakref import ref
 from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 
-from .functional import Handler, HandlerTables
+from .module_base import Handler, HandlerTables
 
 
 class Registration(NamedTuple):
