@@ -289,14 +289,23 @@ class Reader(Module):
         return x * self.inner.steps * self.mask
 
 
-def test_memory_that_a_trainer_gives_past_every_method_is_filled_when_it_is_first_read() -> None:
+class Caller(Reader):
+    """Calls the child."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = x * self.inner() * self.mask
+        return out
+
+
+@pytest.mark.parametrize("cls", [Reader, Caller])
+def test_memory_that_a_trainer_gives_past_every_method_is_filled_when_it_is_first_read(cls: type[Module]) -> None:
     ways: list[Callable[[Module], Module]] = [
         Module.eval,
         copy.deepcopy,
         lambda model: pickle.loads(pickle.dumps(model)),
     ]
     for through in ways:
-        model: Module = on_meta(Reader)
+        model: Module = on_meta(cls)
         allocated(model)
         lent = model._buffers["mask"]
         with pytest.warns(UserWarning, match="had other values than its declaration gives when the module was first"):

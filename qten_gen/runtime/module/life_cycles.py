@@ -370,7 +370,7 @@ def _make_here(module: ModuleBase, given: tuple[object, ...]) -> bool:
     names, seen = module._non_persistent_buffers_set, vars(module).get(WATCHED, {})
     if seen == {name: id(module._buffers.get(name)) for name in names}:
         return True
-    vars(module).pop(WATCHED)
+    vars(module).pop(WATCHED, None)
     for child in module.children():  # whose buffers a value may read
         for each in child.modules():
             if WATCHED in vars(each) and isinstance(each, ModuleBase):
