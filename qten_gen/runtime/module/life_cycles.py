@@ -35,7 +35,7 @@ from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from .marks import Mark, Unwritten, mark, unfilled, version_of
+from .marks import Unwritten, mark, unfilled, version_of
 from .module_base import WATCHED, ModuleBase, RegisteredProperty, is_asked_by_torch
 from .module_base import buffer as buffer_property
 
@@ -144,6 +144,7 @@ def write_whole(tensor: Tensor, value: Tensor) -> None:
 @torch.inference_mode(False)
 def _values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str, Tensor | None]:
     """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors."""
+    values = dict[str, Tensor | None].fromkeys(names)
     # A class that a parametrization or `fully_shard` derives has another name.
     cls = next(each for each in type(module).__mro__ if "_declared_as" in vars(each))
     try:
@@ -155,8 +156,13 @@ def _values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str, Te
                 if hasattr(cls, method):
                     getattr(twin, method)()
     except Exception:  # it reads a saved tensor, or writes to another's: what it has made may be half
-        return dict.fromkeys(names)
-    return {name: _made(twin._buffers.get(name), each) for name, each in marks.items()}
+        return values
+    for name, each in marks.items():
+        made = twin._buffers.get(name)
+        # A tensor of another class, such as a fake one, has no values to look at.
+        is_same = made is each.tensor and type(made) is Tensor
+        values[name] = None if made is None or made.is_meta or (is_same and unfilled(made, each.version) > 0) else made
+    return values
 
 
 def _fixed_values(module: ModuleBase, names: list[str]) -> dict[str, Tensor]:
@@ -218,13 +224,6 @@ def _copied(value: Any, made: dict[int, Any]) -> Any:
     if type(value) in (dict, OrderedDict):  # the hooks are in one of these
         return type(value)((key, _copied(held, made)) for key, held in value.items())
     return type(value)(_copied(held, made) for held in value) if type(value) in (list, set, tuple) else value
-
-
-def _made(value: Tensor | None, before: Mark) -> Tensor | None:
-    # A fake tensor has no values to look at.
-    is_same = value is before.tensor and type(value) is Tensor
-    is_left = value is None or value.is_meta or (is_same and unfilled(value, before.version) > 0)
-    return None if is_left else value
 
 
 def _stand_in(module: Any, made: dict[int, Any]) -> Any:

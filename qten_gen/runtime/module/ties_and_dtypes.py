@@ -34,7 +34,7 @@ def tied_parameter(module: nn.Module, path: str, shape: tuple[int, ...] | None =
         ValueError: it has another shape than the declared one.
     """
     parameter = module.get_parameter(path)
-    if shape is not None and tuple(parameter.shape) != shape:
+    if shape not in (None, tuple(getattr(parameter, "ds_shape", parameter.shape))):  # DeepSpeed has emptied it
         raise ValueError(f"{type(module).__name__}: {path} has shape {tuple(parameter.shape)}, and is tied to {shape}")
     vars(module).setdefault(TIES, {})[path] = id(parameter)
     return parameter
