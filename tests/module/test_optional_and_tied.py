@@ -182,26 +182,51 @@ def parametrized(tower: Tower) -> None:
     parametrize.register_parametrization(tower.embed, "weight", nn.Identity())
 
 
+def parametrized_itself(tower: Tower) -> None:
+    parametrize.register_parametrization(tower, "head", nn.Identity())
+
+
 def pruned(tower: Tower) -> None:
     prune.identity(tower.embed, "weight")  # type: ignore[no-untyped-call] # torch leaves it untyped
 
 
+def pruned_itself(tower: Tower) -> None:
+    prune.identity(tower, "head")  # type: ignore[no-untyped-call] # torch leaves it untyped
+
+
 @pytest.mark.parametrize(
-    ("change", "path"),
+    ("change", "path", "own"),
     [
-        (adapted, "embed.base.weight"),
-        (parametrized, "embed.parametrizations.weight.original"),
-        (pruned, "embed.weight_orig"),
+        (adapted, "embed.base.weight", "head"),
+        (parametrized, "embed.parametrizations.weight.original", "head"),
+        (parametrized_itself, "embed.weight", "parametrizations.head.original"),
+        (pruned, "embed.weight_orig", "head"),
+        (pruned_itself, "embed.weight", "head_orig"),
     ],
 )
-def test_a_tie_to_a_parameter_that_has_moved_is_kept(change: Callable[[Tower], None], path: str) -> None:
+def test_a_tie_to_a_parameter_that_has_moved_is_kept(change: Callable[[Tower], None], path: str, own: str) -> None:
     ours = Tower(7, 4)
     change(ours)
     for assign in (False, True):
         ours.load_state_dict({name: tensor + 1 for name, tensor in ours.state_dict().items()}, assign=assign)
-        assert ours.head is ours.get_parameter(path)
+        assert ours.get_parameter(own) is ours.get_parameter(path)
     nn.Sequential(ours).to("meta").to_empty(device="cpu")
-    assert ours.head is ours.get_parameter(path) and not ours.head.is_meta
+    assert ours.get_parameter(own) is ours.get_parameter(path) and not ours.get_parameter(own).is_meta
+
+
+def test_a_tie_to_a_parameter_that_deepspeed_has_emptied_is_made() -> None:
+    class Emptied(nn.Embedding):
+        def __init__(self, vocab: int, dim: int) -> None:
+            super().__init__(vocab, dim)
+            self.weight.ds_shape = self.weight.shape  # type: ignore[attr-defined] # as DeepSpeed notes it
+            self.weight.data = torch.empty(0)
+
+    class OfEmptied(Module):
+        embed: Emptied = submodule(Emptied, 7, 4)
+        head: nn.Parameter = param(7, 4, tie="embed.weight")
+
+    ours = OfEmptied()
+    assert ours.head is ours.embed.weight
 
 
 class Inner(Module):

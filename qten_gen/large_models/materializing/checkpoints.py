@@ -25,8 +25,6 @@ StateDict: TypeAlias = Mapping[str, Tensor] | str | os.PathLike[str]
 """Tensors by name, or the path of a file of safetensors or of a folder with such files."""
 
 _SHOWN = 20
-_INDEX = "model.safetensors.index.json"
-_LATER = "materialize without it, and call load_state_dict afterwards"
 
 
 class CheckpointError(ValueError):
@@ -91,7 +89,7 @@ def opened(given: StateDict) -> Mapping[str, Tensor]:
 
 def _folder(path: str) -> dict[str, Tensor]:
     """The tensors of the files that the index of a folder names; of all files of safetensors in it if there is no index."""
-    index, wanted = os.path.join(path, _INDEX), None
+    index, wanted = os.path.join(path, "model.safetensors.index.json"), None
     files = sorted(name for name in os.listdir(path) if name.endswith(".safetensors"))
     if os.path.exists(index):
         with open(index, encoding="utf-8") as file:
@@ -142,7 +140,7 @@ def _misfits(names: Mapping[str, HeldTensor], found: Mapping[str, object]) -> It
     """The entries of a checkpoint that are no values for a tensor of the module."""
     for name, value in found.items():
         if name.endswith("_extra_state"):
-            yield f"{name}: extra state is not read; {_LATER}"
+            yield f"{name}: extra state is not read; materialize without it, and call load_state_dict afterwards"
         elif not isinstance(value, Tensor):
             inside = "; give the state dict that is in it" if isinstance(value, Mapping) else ""
             yield f"{name}: expected a tensor, got {type(value).__name__}{inside}"

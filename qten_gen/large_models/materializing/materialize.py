@@ -28,7 +28,7 @@ from .checkpoints import StateDict, beginning, load, matched
 from .constructing import INSTEAD, constructed
 from .initialising import Initialised, initialised, units, writes_below
 from .placements import check_agreement, description, is_distributed, meshes_of, write_part
-from .survey import HeldTensor, Home, Registry, Tree, class_name, method_of, survey, without_wrappers
+from .survey import HeldTensor, Registry, Tree, class_name, method_of, survey, without_wrappers
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ class _Work:
             at = gap.nonzero()[0].tolist()
             problem = f"is initialised in part: nothing fills the element {at}, or by memory that nothing has written"
         problem += f"; {by} all of self.{home.name}"
-        return f"{_named(home)} {problem}, or {INSTEAD}"
+        return f"{home.qualified}, a {_KINDS[home.registry]} of {cls}, {problem}, or {INSTEAD}"
 
     def report(self) -> MaterializeReport:
         """The source of each tensor's values."""
@@ -275,10 +275,6 @@ def _as(tensor: Tensor, value: Tensor) -> Tensor:
         return value
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu")
     return made.copy_(value.detach())
-
-
-def _named(home: Home) -> str:
-    return f"{home.qualified}, a {_KINDS[home.registry]} of {class_name(home.module)},"
 
 
 def _raise(problems: Iterable[str]) -> None:

@@ -1,30 +1,20 @@
-"""Parts of tensors: which one a process holds, and whether the processes of a mesh have the same model."""
+"""Tensors in parts: writing the one that this process holds, and whether the processes of a mesh have the same model."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard
 
 import torch
 from torch import Tensor
 
 from ... import __version__
+from ...runtime.module.life_cycles import write_whole
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
-    from torch.distributed.tensor import DTensor, Shard
-    from torch.distributed.tensor.placement_types import Placement
-
-
-Part = tuple[tuple[int, int], ...]
-"""For each dimension of a tensor the first index of the part, and the one after its last."""
-
-
-def slices(part: Part) -> tuple[slice, ...]:
-    """The index that takes the part of a tensor."""
-    return tuple(slice(start, stop) for start, stop in part)
+    from torch.distributed.tensor import DTensor
 
 
 def is_distributed(tensor: Tensor) -> TypeGuard[DTensor]:
@@ -35,54 +25,19 @@ def is_distributed(tensor: Tensor) -> TypeGuard[DTensor]:
     return module is not None and isinstance(tensor, module.DTensor)
 
 
-def shares_of(tensor: DTensor) -> list[tuple[Part, Part]]:
-    """The parts of a DTensor that this process holds, each with its place in the local tensor.
-
-    There is one, unless `_StridedShard` interleaves them; none outside the mesh.
+def write_part(tensor: Tensor, value: Tensor) -> None:
+    """Write a whole value into a tensor, or the part that this process holds into a DTensor.
 
     Raises:
-        ValueError: a placement has no initial values, such as Partial, or is of a kind that is not known.
+        ValueError: a placement has no initial values, such as Partial.
     """
-    coordinate = tensor.device_mesh.get_coordinate()
-    if coordinate is None:
-        return []
-    held = [torch.arange(extent, device="cpu") for extent in tensor.shape]
-    for position, size, placement in zip(coordinate, tensor.device_mesh.shape, tensor.placements, strict=True):
-        if not placement.is_replicate():
-            dim, along = _along(placement)
-            held[dim] = along._split_tensor(held[dim], size, with_padding=False)[0][position]
-    return [(tuple(p for p, _ in each), tuple(q for _, q in each)) for each in product(*map(_runs, held))]
-
-
-def _along(placement: Placement) -> tuple[int, Shard]:
-    """The dimension that a placement cuts, and the placement that cuts the indices of this dimension."""
-    from torch.distributed.tensor import Shard
-
-    if type(placement) is Shard:
-        return placement.dim, Shard(0)
-    if type(placement).__name__ == "_StridedShard":
-        of_indices: Any = type(placement)
-        return cast(Any, placement).dim, of_indices(0, split_factor=cast(Any, placement).split_factor)
-    raise ValueError(f"a tensor placed as {placement!r} has no initial values; expected Shard or Replicate")
-
-
-def _runs(indices: Tensor) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The runs of consecutive indices, each with its place among them."""
-    if not len(indices):
-        return []
-    starts = [0, *((indices.diff() != 1).nonzero().flatten() + 1).tolist(), len(indices)]
-    firsts = indices.tolist()
-    return [((firsts[at], firsts[at] + end - at), (at, end)) for at, end in pairwise(starts)]
-
-
-def write_part(tensor: Tensor, value: Tensor) -> None:
-    """Write a whole value into a tensor, or the part that this process holds into a DTensor."""
     if not is_distributed(tensor):
         tensor.copy_(value)
-        return
-    local = tensor.to_local()
-    for part, place in shares_of(tensor):
-        local[slices(place)].copy_(value[slices(part)])
+    elif tensor.device_mesh.get_coordinate() is not None:
+        for placement in tensor.placements:
+            if placement.is_partial():
+                raise ValueError(f"a tensor placed as {placement!r} has no initial values; expected Shard or Replicate")
+        write_whole(tensor, value)
 
 
 def meshes_of(tensors: Iterable[Tensor]) -> list[DeviceMesh]:

@@ -48,11 +48,12 @@ class DeclaredModule(ModuleBase, Functional):
         return ", ".join(f"{aliases.get(name, name)}={state[name]!r}" for name in type(self)._config if name in state)
 
     def __getstate__(self) -> dict[str, object]:
+        state = vars(self)
         if self._non_persistent_buffers_set:
-            from .life_cycles import look
+            from .life_cycles import state_to_copy
 
-            look(self)
-        return {name: value for name, value in vars(self).items() if name not in (VIRTUAL_CACHE, TIES)}
+            state = state_to_copy(self)
+        return {name: value for name, value in state.items() if name not in (VIRTUAL_CACHE, TIES)}
 
     # Any, because a lazy module's own returns nothing, and an RNN's its own class.
     def _replicate_for_data_parallel(self) -> Any:

@@ -25,9 +25,9 @@ from torch.compiler import is_dynamo_compiling
 from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
-from .handler_tables import REGISTRATION, Dispatch, Handler, HandlerTables, registration
-from .handlers import NotGiven, add, collect, find_handler, unhandled
+from .handlers import NotGiven, add, collect, find_handler, registration, unhandled
 from .handlers import registrable as registrable
+from .module_base import REGISTRATION, Dispatch, Handler, HandlerTables
 from .registration import KNOWN
 
 Call = Callable[..., Any]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
-from .handler_tables import REGISTRATION, Dispatch, HandlerTables
+from .module_base import REGISTRATION, Dispatch, HandlerTables
 
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")

@@ -8,6 +8,8 @@ kind would. So does the class that a proxy or a mock shows as its `__class__`, a
 as nn.Buffer, where it is more specific. Then the functional class decides: of the handlers for that type, the nearest one along
 its bases counts.
 
+A handler that is registered again in the same place, by a reload or a cell that runs again, takes the place of the old one.
+
 `_resolved` also caches the handlers of classes that are not registered themselves, of a thousand at most, as it keeps them
 alive. Weak references would cost every call more than the look-up itself.
 """
@@ -15,15 +17,62 @@ alive. Weak references would cost every call more than the look-up itself.
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 import typing
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
+from types import CodeType, FrameType
+from typing import NamedTuple
+from weakref import ref
 
 from torch import Tensor
 from torch.compiler import is_dynamo_compiling
 
-from .handler_tables import Handler, HandlerTables, Registration, is_repeated
+from .module_base import Handler, HandlerTables
+
+
+class Registration(NamedTuple):
+    """A handler, and the statement that registered it."""
+
+    handler: Handler
+    file: str
+    line: int
+    module: str
+    scope: str
+    """The qualified name of the function around the statement; `<module>` at the top level of a file."""
+    code: Callable[[], CodeType | None]
+    """Refers to the code that the statement belongs to; executing a changed or reloaded file makes another one."""
+    written: tuple[str, int] | None
+    """The file and line of the handler itself, which the statement may have been given by others."""
+
+    def __str__(self) -> str:
+        return f"at {self.file}:{self.line}"
+
+    def __reduce__(self) -> tuple[type[Registration], tuple[object, ...]]:
+        """In another process the class of a script is without the code that registered its handlers."""
+        return Registration, (*self[:5], _no_code, self.written)
+
+
+def registration(handler: Handler, statement: FrameType) -> Registration:
+    """The record of a handler that is registered by the statement that a frame runs."""
+    code = statement.f_code
+    module = str(statement.f_globals.get("__name__", ""))
+    own = getattr(inspect.unwrap(handler), "__code__", None)
+    written = (own.co_filename, own.co_firstlineno) if isinstance(own, CodeType) else None
+    return Registration(handler, code.co_filename, statement.f_lineno, module, code.co_qualname, ref(code), written)
+
+
+def is_repeated(old: Registration, new: Registration) -> bool:
+    """Return whether the statement of `old` runs a second time, as it is or after a change of its file."""
+    same_statement = (old.file, old.line, old.written) == (new.file, new.line, new.written)
+    # Of one execution of a file, the code is the same object: then these are two statements in one function.
+    same_scope = (old.module, old.scope) == (new.module, new.scope)
+    return same_statement or (same_scope and old.code() is not new.code())
+
+
+def _no_code() -> None:
+    return None
 
 
 def registrable(owner: str, given: object) -> tuple[type, ...]:

@@ -21,8 +21,8 @@ import torch
 from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 
-from .life_cycles import FOREIGN, watch
-from .marks import Mark, mark, unfilled, version_of
+from .life_cycles import watch
+from .marks import Mark, mark, unfilled
 from .module_base import ModuleBase
 
 if TYPE_CHECKING:
@@ -268,17 +268,10 @@ def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: t
 
     Earlier tensors were made in their place, and may have a dtype of their own: `param(..., dtype=torch.float32)`.
     """
-    unsaved = [
-        (each, name) for each in module.modules() if each is not module for name in each._non_persistent_buffers_set
-    ]
-    before = [(held := each._buffers.get(name), version_of(held)) for each, name in unsaved]
     is_placed = device is not None or dtype is not None
     # The tensors themselves, and not their ids alone: the memory of one that the block lets go may be that of a new one.
     earlier = {id(tensor): tensor for tensor in chain(module.parameters(), module.buffers())} if is_placed else {}
     yield
-    for (each, name), (held, version) in zip(unsaved, before, strict=True):
-        if each._buffers.get(name) is not held or version_of(held) != version:
-            vars(each).setdefault(FOREIGN, set()).add(name)  # its module cannot make that again
     if not is_placed:
         return
 

@@ -6,24 +6,26 @@ which computes and fills what the declaration says, and by its `__post_init__`. 
 tensors and children are on meta. So nothing else is written, and nothing unwritten is read. The random generator is in a state of
 its own meanwhile, so that random values are the same in every process, and what others draw stays the same too.
 
+A buffer that nothing makes becomes `Unwritten`, which raises when it is read before somebody has written it. So does one that
+another module has written on meta, where it cannot be told what.
+
 A trainer may give memory to a buffer on meta past every method of the module. So a module that was made on meta looks at its
-unsaved buffers once more when it is first called. One that nothing makes is filled with marks, or stays on meta, and that call
-raises.
+unsaved buffers once more when it is first called.
 """
 
 from __future__ import annotations
 
-import pickle
+import hashlib
+import random
 import sys
 import warnings
-from collections import UserDict
-from collections.abc import Callable, Mapping
-from copy import copy
-from inspect import unwrap
-from io import BytesIO
+from collections import OrderedDict, UserDict
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
+from inspect import signature, unwrap
 from traceback import walk_stack
-from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import Any, TypeGuard
+from types import CodeType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,10 +35,29 @@ from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from .marks import Mark, mark, unfilled, version_of
-from .module_base import ModuleBase, RegisteredProperty, is_asked_by_torch
+from .marks import Unwritten, mark, unfilled, version_of
+from .module_base import WATCHED, ModuleBase, RegisteredProperty, is_asked_by_torch
 from .module_base import buffer as buffer_property
-from .seeds import seeded
+
+
+@contextmanager
+def seeded(seed: int, name: str) -> Iterator[None]:
+    """The generators of torch, Python and NumPy seeded by a seed and a name alone; afterwards they are as before."""
+    numpy = sys.modules.get("numpy")
+    before, of_numpy, of_torch = random.getstate(), numpy and numpy.random.get_state(), torch.get_rng_state()
+    number = int.from_bytes(hashlib.blake2b(f"{seed} {name}".encode(), digest_size=4).digest(), "little")
+    try:
+        torch.default_generator.manual_seed(number)  # and none of an accelerator
+        random.seed(number)
+        if numpy:
+            numpy.random.seed(number)
+        yield
+    finally:
+        torch.set_rng_state(of_torch)
+        random.setstate(before)
+        if numpy:
+            numpy.random.set_state(of_numpy)
+
 
 _METHODS = ("reset_parameters", "_reset_parameters", "__post_init__")
 _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isinstance(each, CodeType)), None)
@@ -44,13 +65,27 @@ _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isin
 
 
 def remake_emptied(module: ModuleBase, before: Mapping[str, Tensor | None], fn: Callable[[Tensor], Tensor]) -> None:
-    """Make the unsaved buffers of a module that have memory without values, now that `fn` was applied to its tensors.
+    """Give unsaved buffers of a module that have memory without values their values, now that `fn` was applied to its tensors.
 
-    These are all after `to_empty`, and otherwise those that were on meta. `fn` may be what `keeping_dtypes` made of it.
+    After `to_empty` they have those that they had, and what was on meta is made. `fn` may be what `keeping_dtypes` made of it.
     """
     is_emptied = _EMPTYING is not None and getattr(unwrap(fn), "__code__", None) is _EMPTYING
-    names = [name for name, old in before.items() if old is not None and (old.is_meta or is_emptied)]
-    _remake(module, [name for name in names if not module._buffers[name].is_meta], None)
+    foreign, lost, away = _foreign(module, before), list[str](), dict[str, Tensor]()
+    for name, old in before.items():
+        new = module._buffers.get(name)
+        if old is None or new is None or "Fake" in type(new).__name__:
+            continue
+        if new.is_meta and not old.is_meta and type(old) is Tensor:
+            away[name] = old
+        elif not new.is_meta and (old.is_meta or type(old) is Unwritten or (is_emptied and WATCHED in vars(module))):
+            lost.append(name)
+        elif is_emptied and not new.is_meta:
+            with torch.no_grad():
+                new.copy_(old)
+    fixed = _fixed_values(module, [*away]) if away else {}
+    foreign |= {name for name, value in fixed.items() if not _is_close(away[name].cpu(), value.to(away[name].dtype))}
+    note_made(module, foreign)
+    _remake(module, lost, None, foreign)
 
 
 def remake_missing(root: nn.Module, device: torch.device) -> bool:
@@ -58,17 +93,20 @@ def remake_missing(root: nn.Module, device: torch.device) -> bool:
     found = False
     for module in reversed([*root.modules()]):  # a value may read a child's
         if isinstance(module, ModuleBase):
-            names = [name for name in module._non_persistent_buffers_set if _is_meta(module._buffers.get(name))]
-            found = _remake(module, names, device) or found
+            names = [
+                name
+                for name in module._non_persistent_buffers_set
+                if getattr(module._buffers.get(name), "is_meta", False)
+            ]
+            found = _remake(module, names, device, _foreign(module, module._buffers)) or found
     return found
 
 
-def _is_meta(buffer: Tensor | None) -> bool:
-    return buffer is not None and buffer.is_meta
+def _remake(module: ModuleBase, names: list[str], device: torch.device | None, foreign: Container[str]) -> bool:
+    """Make buffers of a module where they are, or on a device; False if there are none with elements.
 
-
-def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -> bool:
-    """Make buffers of a module where they are, or on a device; False if there are none with elements."""
+    What nothing makes, or something `foreign` has written, becomes `Unwritten`.
+    """
     # A fake tensor has no values at all, in torch's fake mode and in ours.
     names = [n for n in names if module._buffers[n].numel() and "Fake" not in type(module._buffers[n]).__name__]
     if not names:
@@ -77,29 +115,36 @@ def _remake(module: ModuleBase, names: list[str], device: torch.device | None) -
     with torch.no_grad():
         for name, value in _values(module, names).items():
             held = module._buffers[name]
-            if value is None:
+            if value is None or name in foreign:
                 left.append(name)
             elif held.is_meta or held.shape != value.shape:
                 module._buffers[name] = value.to(device or held.device, held.dtype)
-            elif hasattr(held, "device_mesh"):
-                from torch.distributed.tensor import distribute_tensor
-
-                whole = value.to(held.device, held.dtype)
-                held.copy_(distribute_tensor(whole, held.device_mesh, held.placements, src_data_rank=None))
             else:
-                held.copy_(value)
-        if not any(_is_meta(module._buffers.get(name)) for name in module._non_persistent_buffers_set):
+                write_whole(held, value)
+        for name in left:
+            if type(module._buffers[name]) in (Tensor, Unwritten):
+                Unwritten.become(module._buffers[name], _never_written(module, name, is_foreign=name in foreign))
+        if not any(getattr(module._buffers.get(name), "is_meta", False) for name in module._non_persistent_buffers_set):
             unwatch(module)
-        for name in left:  # the first call raises where nothing writes it until then
-            if type(module._buffers[name]) is Tensor and not module._buffers[name].is_meta:
-                mark(module._buffers[name])
-            watch(module)
     return True
+
+
+def write_whole(tensor: Tensor, value: Tensor) -> None:
+    """Write a whole value into a tensor, or the part that this process holds into a DTensor."""
+    if hasattr(tensor, "device_mesh"):
+        from torch.distributed.tensor import distribute_tensor
+
+        # Without this option, as in torch 2.6, one process sends the parts of its value, which is the same in all.
+        local = {"src_data_rank": None} if "src_data_rank" in signature(distribute_tensor).parameters else {}
+        placed: Any = tensor
+        value = distribute_tensor(value.to(tensor.device, tensor.dtype), placed.device_mesh, placed.placements, **local)
+    tensor.copy_(value)
 
 
 @torch.inference_mode(False)
 def _values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str, Tensor | None]:
     """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors."""
+    values = dict[str, Tensor | None].fromkeys(names)
     # A class that a parametrization or `fully_shard` derives has another name.
     cls = next(each for each in type(module).__mro__ if "_declared_as" in vars(each))
     try:
@@ -111,9 +156,13 @@ def _values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str, Te
                 if hasattr(cls, method):
                     getattr(twin, method)()
     except Exception:  # it reads a saved tensor, or writes to another's: what it has made may be half
-        return dict.fromkeys(names)
-    foreign = vars(module).get(FOREIGN, ())
-    return {name: None if name in foreign else _made(twin._buffers.get(name), each) for name, each in marks.items()}
+        return values
+    for name, each in marks.items():
+        made = twin._buffers.get(name)
+        # A tensor of another class, such as a fake one, has no values to look at.
+        is_same = made is each.tensor and type(made) is Tensor
+        values[name] = None if made is None or made.is_meta or (is_same and unfilled(made, each.version) > 0) else made
+    return values
 
 
 def _fixed_values(module: ModuleBase, names: list[str]) -> dict[str, Tensor]:
@@ -168,39 +217,13 @@ class _NothingElseIsWritten(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return made
 
 
-class _AttributePickler(pickle.Pickler):
-    """Copies an attribute: modules in it become stand-ins; tensors, functions, classes and sentinels stay what they are."""
-
-    def __init__(self, made: dict[int, Any]) -> None:
-        self._file = BytesIO()
-        super().__init__(self._file)
-        self._made, self._shared = made, list[Any]()
-
-    def persistent_id(self, value: Any) -> int | None:
-        if self._file.tell() > 1_000_000:  # behind an attribute may be a whole trainer
-            raise pickle.PicklingError("too large to copy")
-        if isinstance(value, nn.Module):
-            value = _stand_in(value, self._made)
-        elif not isinstance(value, Tensor | type | FunctionType | BuiltinFunctionType) and type(value) is not object:
-            return None
-        self._shared.append(value)
-        return len(self._shared) - 1
-
-    def copied(self, value: object) -> Any:
-        try:
-            self.dump(value)
-            loading = pickle.Unpickler(BytesIO(self._file.getvalue()))
-            loading.persistent_load = self._shared.__getitem__  # type: ignore[method-assign]
-            return loading.load()
-        except Exception:  # such as a lock or a process group, which none can be made of
-            return copy(value) if isinstance(value, dict | list | set) else value
-
-
-def _made(value: Tensor | None, before: Mark) -> Tensor | None:
-    # A fake tensor has no values to look at.
-    is_same = value is before.tensor and type(value) is Tensor
-    is_left = value is None or value.is_meta or (is_same and unfilled(value, before.version) > 0)
-    return None if is_left else value
+def _copied(value: Any, made: dict[int, Any]) -> Any:
+    """An attribute for a stand-in: with new containers in place of those in it, and stand-ins of modules."""
+    if isinstance(value, nn.Module):
+        return _stand_in(value, made)
+    if type(value) in (dict, OrderedDict):  # the hooks are in one of these
+        return type(value)((key, _copied(held, made)) for key, held in value.items())
+    return type(value)(_copied(held, made) for held in value) if type(value) in (list, set, tuple) else value
 
 
 def _stand_in(module: Any, made: dict[int, Any]) -> Any:
@@ -212,25 +235,20 @@ def _stand_in(module: Any, made: dict[int, Any]) -> Any:
         return made.get(id(module), module)
     twin: Any = object.__new__(type(module))
     made[id(module)] = twin
+    twin._buffers = {}
     twin._parameters = {name: _on_meta(each) for name, each in module._parameters.items()}
-    unsaved = module._non_persistent_buffers_set
-    twin._buffers = {
-        name: each.clone() if name in unsaved and _is_written(each, module) else _on_meta(each)
-        for name, each in module._buffers.items()
-    }
+    for name, each in module._buffers.items():
+        # In a plain module, `to_empty` leaves no sign where it wrote nothing, but that nobody else has.
+        is_made = name in module._non_persistent_buffers_set and (
+            isinstance(module, ModuleBase) or version_of(each) > 0
+        )
+        twin._buffers[name] = each.clone() if is_made and each is not None else _on_meta(each)
     twin._modules = _Children(module._modules)
     twin._modules.made = made
     for key, value in vars(module).items():
-        if key not in vars(twin) and key != _WATCHED:
-            vars(twin)[key] = value if isinstance(value, str | float | int) else _AttributePickler(made).copied(value)
+        if key not in vars(twin) and key not in (WATCHED, _MADE):
+            vars(twin)[key] = _copied(value, made)
     return twin
-
-
-def _is_written(buffer: Tensor | None, module: nn.Module) -> TypeGuard[Tensor]:
-    """True if an unsaved buffer has values; in a plain module, `to_empty` leaves no mark where it has none."""
-    if buffer is None or not isinstance(module, ModuleBase):
-        return buffer is not None and version_of(buffer) > 0
-    return type(buffer) is not Tensor or buffer.is_meta or not unfilled(buffer, 0)
 
 
 def _on_meta(tensor: Tensor | None) -> Tensor | None:
@@ -256,23 +274,20 @@ def unsaved(name: str, doc: str) -> RegisteredProperty:
     usual: Any = buffer_property(name, doc).fget
 
     def read(module: Any) -> Any:
-        if _WATCHED in module.__dict__ and not is_dynamo_compiling() and not is_asked_by_torch():
+        if WATCHED in module.__dict__ and not is_dynamo_compiling() and not is_asked_by_torch():
             _make_unwritten(module, ())
         return usual(module)
 
     return RegisteredProperty.of(unsaved, read, name, doc)
 
 
-def look(module: Any) -> None:
-    """Make the unsaved buffers of a watched module before it is copied."""
-    if _WATCHED in module.__dict__:
+def state_to_copy(module: ModuleBase) -> dict[str, object]:
+    """The instance dict that a copy of a module with unsaved buffers gets: a watched one makes them first."""
+    if WATCHED in vars(module):
         _make_unwritten(module, ())
+    return {**vars(module), _MADE: dict.fromkeys(_foreign(module, module._buffers), _FOREIGN)}
 
 
-FOREIGN = "_written_by_others"
-"""The key in a module's instance dict of the unsaved buffers that the `__post_init__` of a module around it has written."""
-_WATCHED = "_watched"
-"""The key in the instance dict of a module that looks at its unsaved buffers until it is called: the ids of those it has seen."""
 _ON_META = 0
 """In the place of the id of a buffer that was on meta."""
 
@@ -280,52 +295,62 @@ _ON_META = 0
 def watch(module: nn.Module) -> None:
     """Look at the unsaved buffers of a module when it is first called, or one is read."""
     names = module._non_persistent_buffers_set
-    vars(module)[_WATCHED] = {name: _ON_META for name in names if _is_meta(module._buffers.get(name))}
+    vars(module)[WATCHED] = {name: _ON_META for name in names if getattr(module._buffers.get(name), "is_meta", False)}
     if _check_buffers not in module._forward_pre_hooks.values():
         module.register_forward_pre_hook(_check_buffers)
 
 
 def unwatch(module: nn.Module) -> None:
     """Look at the unsaved buffers of a module no more: they have their values."""
-    vars(module).pop(_WATCHED, None)
+    vars(module).pop(WATCHED, None)
     for key in [key for key, hook in module._forward_pre_hooks.items() if hook is _check_buffers]:
         del module._forward_pre_hooks[key]
 
 
 def _check_buffers(module: ModuleBase, args: tuple[object, ...]) -> None:
-    """A hook that is called once, by modules that were made on meta or have a buffer that nothing made.
-
-    Raises:
-        RuntimeError: nothing makes a buffer, and nobody has written it.
-    """
-    if not _make_unwritten(module, args):
-        return
-    unwatch(module)
-    for child in module.modules():  # which may never be called themselves
-        vars(child).pop(_WATCHED, None)
-    for name, buffer in module._buffers.items():
-        if (
-            name in module._non_persistent_buffers_set
-            and type(buffer) is Tensor
-            and (buffer.is_meta or unfilled(buffer, 0))
-        ):
-            raise RuntimeError(f"{type(module).__name__}.{name} was never written: {_unmade(module, name)}")
+    """A hook that is called once, by modules that were made on meta."""
+    if _make_unwritten(module, args):
+        unwatch(module)
+        for child in module.modules():  # which may never be called themselves
+            vars(child).pop(WATCHED, None)
 
 
 # What torch.compiler.disable does, without importing the compiler: a compiled call looks at buffers as any other does.
 _check_buffers._torchdynamo_disable = True  # type: ignore[attr-defined] # functions take any attribute
 
 
-def _unmade(module: nn.Module, name: str) -> str:
-    """Why nothing makes an unsaved buffer, and what to do about it."""
+def _never_written(module: nn.Module, name: str, *, is_foreign: bool = False) -> str:
+    """The message about an unsaved buffer that nothing makes: why, and what to do about it."""
     cls = type(module).__name__
     why = f"nothing in {cls} makes the same values again from what is no saved tensor"
-    if name in vars(module).get(FOREIGN, ()):
-        why = "what the __post_init__ of a module around it has written there is lost"
+    if is_foreign:
+        why = f"what was written there outside of {cls} is lost"
     return (
-        f"it is in no state dict, and {why}; declare it by buffer(..., value=...) or initializer=,"
-        f" or let {cls}.reset_parameters fill it"
+        f"{cls}.{name} was never written: it is in no state dict, and {why}; declare it by buffer(..., value=...) or"
+        f" initializer=, or let {cls}.reset_parameters fill it"
     )
+
+
+_MADE = "_made_on_meta"
+"""The key in a module's instance dict of how the module itself left its unsaved buffers on meta: id and version, by name."""
+_FOREIGN = (0, -1)
+"""In the place of these, for a buffer that something else has written."""
+
+
+def note_made(module: nn.Module, foreign: Container[str] = ()) -> None:
+    """Note how a module leaves its unsaved buffers on meta, so that what others write there later is not lost in silence."""
+    held = ((name, module._buffers.get(name)) for name in module._non_persistent_buffers_set)
+    made = {name: (id(each), version_of(each)) for name, each in held if each is not None and each.is_meta}
+    vars(module).pop(_MADE, None)
+    if made:
+        vars(module)[_MADE] = {name: _FOREIGN if name in foreign else noted for name, noted in made.items()}
+
+
+def _foreign(module: nn.Module, held: Mapping[str, Tensor | None]) -> set[str]:
+    """The unsaved buffers on meta that were written in place, or assigned, by something else than the module itself."""
+    made = vars(module).get(_MADE, {})
+    plain = {name: each for name in made if type(each := held.get(name)) is Tensor}
+    return {name for name, each in plain.items() if made[name] != (id(each), version_of(each))}
 
 
 def _make_unwritten(module: ModuleBase, given: tuple[object, ...]) -> bool:
@@ -341,27 +366,27 @@ def _make_here(module: ModuleBase, given: tuple[object, ...]) -> bool:
     device = next((each.device for each in tensors if not each.is_meta), None)
     if device is None or peek_interpreter_stack() is not None:
         return False
-    names, seen = module._non_persistent_buffers_set, vars(module).get(_WATCHED, {})
+    names, seen = module._non_persistent_buffers_set, vars(module).get(WATCHED, {})
     if seen == {name: id(module._buffers.get(name)) for name in names}:
         return True
-    unwatch(module)
+    vars(module).pop(WATCHED, None)
     for child in module.children():  # whose buffers a value may read
         for each in child.modules():
-            if _WATCHED in vars(each) and isinstance(each, ModuleBase):
+            if WATCHED in vars(each) and isinstance(each, ModuleBase):
                 _make_unwritten(each, (torch.empty(0, device=device),))
     held = {name: each for name, each in module._buffers.items() if name in names}
     plain = {name: each for name, each in held.items() if type(each) is Tensor and not each.is_inference()}
-    _remake(module, [name for name, each in plain.items() if each.is_meta], device)
+    _remake(module, [name for name, each in plain.items() if each.is_meta], device, _foreign(module, module._buffers))
     lent = is_lent()
     # What was written in place has values of somebody's own, and what is lent for one call too.
     unwritten = [n for n, each in plain.items() if each.numel() and not (each.is_meta or each._version or lent)]
     values = _fixed_values(module, unwritten) if unwritten else {}
     for name in unwritten:
         buffer, value = module._buffers[name], values.get(name)
-        if value is None and seen.get(name) == _ON_META and not unfilled(buffer, 0):
+        if value is None and seen.get(name) == _ON_META:
             warnings.warn(
                 f"{type(module).__name__}.{name} was on meta, and has memory now that nobody has written in place:"
-                f" {_unmade(module, name)}. It is right only if that was assigned with its values",
+                f" {_never_written(module, name)}. It is right only if that was assigned with its values",
                 stacklevel=_depth_of_user(),
             )
         elif value is not None and value.shape == buffer.shape and not _is_close(buffer.cpu(), value.to(buffer.dtype)):
@@ -373,7 +398,7 @@ def _make_here(module: ModuleBase, given: tuple[object, ...]) -> bool:
                 stacklevel=_depth_of_user(),
             )
     watch(module)  # a trainer that reads one buffer may still replace the next
-    vars(module)[_WATCHED] = {name: id(module._buffers.get(name)) for name in names}
+    vars(module)[WATCHED] = {name: id(module._buffers.get(name)) for name in names}
     return True
 
 

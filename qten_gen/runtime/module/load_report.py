@@ -37,9 +37,9 @@ def compare(model: nn.Module, state_dict: Mapping[str, object]) -> list[str]:
         if isinstance(tensor, Tensor):
             tie = first.setdefault(id(tensor), name)
             kind = "param" if id(tensor) in parameters else "buffer"
-            wanted[name] = _Held(_dtype(tensor), str(list(tensor.shape)), kind, "" if tie == name else tie)
+            wanted[name] = _Held(str(tensor.dtype)[6:], str(list(tensor.shape)), kind, "" if tie == name else tie)
     given = {
-        name: FileTensor(_dtype(value), str(list(value.shape)), _memory(value))
+        name: FileTensor(str(value.dtype)[6:], str(list(value.shape)), _memory(value))
         for name, value in state_dict.items()
         if isinstance(value, Tensor)
     }
@@ -61,7 +61,3 @@ def _memory(tensor: Tensor) -> object:
         return getattr(tensor, "_local_tensor", tensor).data_ptr(), tensor.device
     except RuntimeError:
         return tensor.untyped_storage()._cdata, tensor.storage_offset()
-
-
-def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")

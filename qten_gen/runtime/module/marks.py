@@ -1,11 +1,13 @@
-"""Marks in memory that nobody has written yet, by which it is recognised later."""
+"""Memory that nobody has written yet: marks, by which it is recognised later, and a tensor that raises when it is read."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 _BYTE = 0xA5
 """Each byte of a marked tensor that has no place in `_MARKS`."""
@@ -65,3 +67,68 @@ def _bits(tensor: Tensor) -> tuple[Tensor, int]:
         bits, mark = _MARKS[data.dtype]
         return data.view(bits), mark
     return data.view(-1).view(torch.uint8), _BYTE
+
+
+_is_alias: Any = vars(torch._C)["_is_alias_of"]  # torch does not list it
+
+
+class Unwritten(Tensor):
+    """A buffer that nothing has written, which raises when it is read. Once somebody wrote it, it is a plain tensor again.
+
+    Its moves, copies and views are of the same class. On meta, what is on meta may read it.
+    """
+
+    why: str
+    """The message of the error."""
+
+    @classmethod
+    def become(cls, tensor: Tensor, why: str) -> None:
+        """Let a plain tensor be one that nothing has written."""
+        if not tensor.is_meta:
+            mark(tensor)
+        tensor.__class__ = cls
+        tensor.why = why  # type: ignore[attr-defined] # of its class now
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: object, args: Any = (), kwargs: Any = None) -> Any:
+        """Run a function as on plain tensors. If it has read one of these, look for the marks.
+
+        Raises:
+            RuntimeError: nobody has written over them.
+        """
+        name = getattr(func, "__name__", "")
+        with torch._C.DisableTorchFunctionSubclass():
+            if name in ("__repr__", "__format__"):
+                return f"tensor(..., size={tuple(args[0].shape)}, never written)"
+            given = [each for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
+            try:
+                found = args[0].clone() if name == "__deepcopy__" else func(*args, **(kwargs or {}))
+            except (NotImplementedError, RuntimeError) as error:
+                left = [each.why for each in given if type(each) is cls and each.is_meta]
+                raise (RuntimeError(left[0]) if left else error) from None
+            made = [each for each in tree_leaves(found) if isinstance(each, Tensor)]
+            if _ASKS(name) or (name == "__get__" and not made):
+                return found
+            for each in given:
+                if type(each) is not cls:
+                    continue
+                is_left = each.is_meta or unfilled(each, version_of(each)) == each.numel()
+                if not is_left:
+                    each.__class__ = Tensor  # type: ignore[assignment] # written by now
+                elif name in _MOVES or (made and all(_is_alias(part, each) for part in made)):
+                    for part in made if args[0] is each else ():
+                        cls.become(part, each.why)
+                elif not all(other.is_meta for other in given):
+                    raise RuntimeError(each.why)
+        return found
+
+    # Compiled code does not trace it: it runs, and then the tensor is a plain one.
+    __torch_function__.__func__._torchdynamo_disable = True  # type: ignore[attr-defined] # functions take any attribute
+
+
+_MOVES = ("to", "cpu", "cuda", "type", "half", "bfloat16", "float", "double", "clone", "contiguous", "__deepcopy__")
+_ASKS = re.compile(
+    r"(is_(?!nonzero)|new_|_(?!_)).*|.*_(like|as)|dim|numel|size|stride|storage_offset|element_size|get_device|untyped_storage"
+    r"|data_ptr|type_as|__(len|hash|reduce_ex)__"
+).fullmatch
+"""Matches the names of functions that read no values."""

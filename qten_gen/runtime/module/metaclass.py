@@ -11,7 +11,7 @@ from torch import nn
 from ...common import language
 from ...common.fingerprint_rows import attributes, recorded_call
 from ..declaring.metaclass import DeclarationMeta
-from .module_base import ModuleBase
+from .module_base import WATCHED, ModuleBase
 
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
@@ -105,11 +105,11 @@ class ModuleMeta(DeclarationMeta):
         hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]
         if hidden:  # `torch.jit.script` finds what these read in the registries
             type.__setattr__(cls, "__jit_unused_properties__", hidden)
-        type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         ties = _given(cls._declared_as, "tie")
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         if "__init__" in vars(generated) and not hasattr(vars(generated)["__init__"], "__wrapped__"):
             type.__setattr__(generated, "__init__", _explaining(vars(generated)["__init__"]))
+        makes_unsaved = False
         for name, value in list(vars(generated).items()):
             call = recorded_call(cls._specifiers.get(name))
             if call is not None and call.name == language.VIRTUAL:
@@ -119,10 +119,15 @@ class ModuleMeta(DeclarationMeta):
                 from .life_cycles import unsaved
 
                 type.__setattr__(cls, name, unsaved(name, value.__doc__ or ""))
+                makes_unsaved = True
             elif name in ties:
                 from .ties_and_dtypes import tied
 
                 type.__setattr__(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
+        for each in (generated, cls) if makes_unsaved else ():
+            for name in {"__init__", "reset_parameters"} & vars(each).keys():
+                type.__setattr__(each, name, _noting(vars(each)[name]))
+        type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
 
 
 def _explaining(constructor: Callable[..., None]) -> Callable[..., None]:
@@ -144,6 +149,20 @@ def _explaining(constructor: Callable[..., None]) -> Callable[..., None]:
             raise said from error
 
     return explaining
+
+
+def _noting(method: Callable[..., None]) -> Callable[..., None]:
+    """A method that makes unsaved buffers, and notes how it leaves them where they are on meta."""
+
+    @wraps(method)
+    def noting(self: nn.Module, /, *args: object, **keywords: object) -> None:
+        method(self, *args, **keywords)
+        if WATCHED in self.__dict__:
+            from .life_cycles import note_made
+
+            note_made(self)
+
+    return noting
 
 
 def _given(summary: Summary, attribute: str) -> dict[str, object]:

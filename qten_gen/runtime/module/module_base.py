@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import inspect
 import sys
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from torch import nn
 from torch.compiler import is_dynamo_compiling
@@ -25,8 +26,52 @@ if TYPE_CHECKING:
 
 VIRTUAL_CACHE = "_virtual_values"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
+WATCHED = "_watched"
+"""The key in the instance dict of a module that looks at its unsaved buffers until it is called: the ids of those it has seen."""
 TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""
+
+
+FindType = Callable[[type], type | None]
+"""Gives the registered type for an object class, or None."""
+
+REGISTRATION = threading.RLock()
+"""Held by whoever changes the tables of classes."""
+
+
+class Dispatch(NamedTuple):
+    """The functions that dispatch for a class; None where it inherits the function."""
+
+    forward: Callable[..., Any] | None = None
+    call: Callable[..., Any] | None = None
+    fallback: Callable[..., Any] | None = None
+    """The function that `forward` runs where there is no handler."""
+
+
+class HandlerTables:
+    """The tables of a functional class. A registration replaces them by new ones, so that readers need no lock."""
+
+    _handlers: ClassVar[dict[type, Any]] = {}
+    """A `Registration` for each type with a handler on this very class."""
+    _table: ClassVar[dict[type, Handler]] = {}
+    """The handler for each type that is registered on this class or a base; the nearest base counts."""
+    _find_open: ClassVar[FindType | None] = None
+    """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
+    _by_instance: ClassVar[tuple[type, ...]] = ()
+    """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
+    _resolved: ClassVar[Resolved] = {}
+    """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the start,
+    and no others where abstract classes are registered: a virtual subclass can be declared at any time. Classes whose objects
+    differ in their handler are not in it."""
+    _dispatch: ClassVar[Dispatch] = Dispatch()
+    """The functions that were put into this very class."""
+
+
+Handler = Callable[..., Any]
+"""A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
+
+Resolved = dict[type, Handler | None]
+"""The handler for each object class, or None for no handler."""
 
 
 class ModuleBase(nn.Module):

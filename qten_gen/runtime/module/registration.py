@@ -26,38 +26,8 @@ if TYPE_CHECKING:
     from torch.types import Device
 
 
-_ATTRIBUTES: dict[str, object] = {
-    "training": True,
-    "_parameters": {},
-    "_buffers": {},
-    "_non_persistent_buffers_set": set(),
-    "_backward_pre_hooks": OrderedDict(),
-    "_backward_hooks": OrderedDict(),
-    "_is_full_backward_hook": None,
-    "_forward_hooks": OrderedDict(),
-    "_forward_hooks_with_kwargs": OrderedDict(),
-    "_forward_hooks_always_called": OrderedDict(),
-    "_forward_pre_hooks": OrderedDict(),
-    "_forward_pre_hooks_with_kwargs": OrderedDict(),
-    "_state_dict_hooks": OrderedDict(),
-    "_state_dict_pre_hooks": OrderedDict(),
-    "_load_state_dict_pre_hooks": OrderedDict(),
-    "_load_state_dict_post_hooks": OrderedDict(),
-    "_modules": {},
-}
-"""The attributes of a new module, in the order in which nn.Module sets them."""
-
-
-def is_known(module: nn.Module) -> bool:
-    """Return whether a new module has exactly the attributes that the fast paths write."""
-    state = vars(module)
-    return list(state) == list(_ATTRIBUTES) and all(
-        type(state[name]) is type(value) and state[name] == value for name, value in _ATTRIBUTES.items()
-    )
-
-
-KNOWN = is_known(nn.Module())
-"""True if the installed torch has this layout. Where it has not, nn.Module does everything."""
+KNOWN = True
+"""True if the installed torch gives a new module these attributes. Where it does not, nn.Module does everything."""
 
 _Module = nn.Module
 _init = nn.Module.__init__
@@ -100,6 +70,19 @@ def init_module(module: ModuleBase) -> None:
     state["_load_state_dict_pre_hooks"] = OrderedDict()
     state["_load_state_dict_post_hooks"] = OrderedDict()
     state["_modules"] = {}
+
+
+def is_known(module: nn.Module) -> bool:
+    """Return whether a new module has exactly the attributes that `init_module` writes."""
+    made = object.__new__(ModuleBase)
+    init_module(made)
+    state, written = vars(module), vars(made)
+    return list(state) == list(written) and all(
+        type(state[name]) is type(value) and state[name] == value for name, value in written.items()
+    )
+
+
+KNOWN = is_known(nn.Module())
 
 
 def set_attributes(module: nn.Module, /, **values: Any) -> None:

@@ -34,7 +34,7 @@ def tied_parameter(module: nn.Module, path: str, shape: tuple[int, ...] | None =
         ValueError: it has another shape than the declared one.
     """
     parameter = module.get_parameter(path)
-    if shape is not None and tuple(parameter.shape) != shape:
+    if shape not in (None, tuple(getattr(parameter, "ds_shape", parameter.shape))):  # DeepSpeed has emptied it
         raise ValueError(f"{type(module).__name__}: {path} has shape {tuple(parameter.shape)}, and is tied to {shape}")
     vars(module).setdefault(TIES, {})[path] = id(parameter)
     return parameter
@@ -72,28 +72,29 @@ def restore_ties(module: ModuleBase) -> None:
     Raises:
         RuntimeError: `fully_shard` has one of the two alone.
     """
-    parameters, known = module._parameters, vars(module).setdefault(TIES, {})
+    known = vars(module).setdefault(TIES, {})
     for name, path in module._tied.items():
-        holder, leaf = _holder(module, path)
-        own = parameters.get(name)
-        if holder is None or not isinstance(own, nn.Parameter):
+        at, place = _place(module, name), _place(module, path)
+        own = at and at.parameter
+        if at is None or place is None or not isinstance(own, nn.Parameter):
             continue  # switched off, or lent
-        if isinstance(holder, ModuleBase) and leaf in holder._tied:
-            restore_ties(holder)
-        other = holder._parameters.get(leaf)
+        if isinstance(place.holder, ModuleBase) and place.leaf in place.holder._tied:
+            restore_ties(place.holder)
+        other = place.parameter
         if isinstance(other, nn.Parameter) and own is not other:
             from .life_cycles import is_lent
 
             if is_lent():
                 continue
-            if any(cls.__name__ == "FSDPModule" for each in (module, holder) for cls in type(each).__mro__):
+            if any(cls.__name__ == "FSDPModule" for each in (module, place.holder) for cls in type(each).__mro__):
                 raise RuntimeError(
                     f"{type(module).__name__}.{name} is tied to {path}, and fully_shard has one of the two alone;"
                     f" shard both in one call: fully_shard(module), without a call for what holds {path}"
                 )
-            own = parameters[name] = holder._parameters[leaf] = _newer(own, other, known.get(name, known.get(path)))
-            if isinstance(holder, ModuleBase) and leaf in holder._tied:
-                restore_ties(holder)
+            own = _newer(own, other, known.get(name, known.get(path)))
+            at.holder._parameters[at.leaf] = place.holder._parameters[place.leaf] = own
+            if isinstance(place.holder, ModuleBase) and place.leaf in place.holder._tied:
+                restore_ties(place.holder)
         known[name] = id(own)
 
 
@@ -147,10 +148,10 @@ class TiedModule(ModuleBase):
         if not is_dynamo_compiling():
             restore_ties(self)
             for name, path in self._tied.items():
-                own, (holder, leaf) = self._parameters.get(name), _holder(self, path)
-                if own is None or holder is None or leaf in holder._parameters:
+                at, place = _place(self, name), _place(self, path)
+                if at is None or at.parameter is None or place is None or place.leaf in place.holder._parameters:
                     continue
-                if _moved(self, own) is None:
+                if _moved(self, at.parameter) is None:
                     raise RuntimeError(
                         f"{type(self).__name__}.{name} is tied to {path}, which is not there any more, and nothing in the module"
                         f" has its parameter; assign the one that is to be tied to module.{name}"
@@ -172,27 +173,27 @@ class TiedModule(ModuleBase):
         restore_ties(self)
         held = _held(self)
         # During the change the tied names hold None, so it happens once each.
-        for name in held:
-            self._parameters[name] = None
+        for at, _ in held:
+            at.holder._parameters[at.leaf] = None
         try:
             return super()._apply(fn, recurse)  # type: ignore[no-untyped-call] # torch gives it no types
         finally:
-            for name, place in held.items():
-                self._parameters[name] = place.holder._parameters.get(place.leaf)
+            for at, place in held:
+                at.holder._parameters[at.leaf] = place.parameter
             restore_ties(self)
 
 
 def disagreements(module: ModuleBase, state_dict: Mapping[str, object], prefix: str) -> Iterator[str]:
     """The ties whose names have different values in a state dict, as where its model had no tie: one of them would be lost."""
     restore_ties(module)
-    for name, place in _held(module).items():
-        one, other = state_dict.get(prefix + name), state_dict.get(prefix + place.path)
+    for at, place in _held(module):
+        one, other = state_dict.get(prefix + at.path), state_dict.get(prefix + place.path)
         if not _has_values(one) or not _has_values(other) or (one.shape, one.dtype) != (other.shape, other.dtype):
             continue
         # Of a tied module, the state dict has the same memory for both, which spares the comparison.
         if one.data_ptr() != other.data_ptr() and not torch.equal(_bytes(one), _bytes(other).to(one.device)):
             yield (
-                f"{prefix}{name} is tied to {prefix}{place.path}, and the state dict has different values for them;"
+                f"{prefix}{at.path} is tied to {prefix}{place.path}, and the state dict has different values for them;"
                 " set both to those that count, or declare the one without tie="
             )
 
@@ -217,9 +218,9 @@ def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], 
     """
     if torch.__future__.get_swap_module_params_on_conversion():
         return  # swapping keeps every Parameter the object that it is
-    for name, place in _held(module).items():
-        present = cast(nn.Parameter, module._parameters[name])
-        names = (prefix + place.path, prefix + name)
+    for at, place in _held(module):
+        present = cast(nn.Parameter, at.parameter)
+        names = (prefix + place.path, prefix + at.path)
         given = next((state_dict[key] for key in names if key in state_dict), None)
         # nn.Module says what is wrong with it.
         if not isinstance(given, Tensor) or given.shape != present.shape:
@@ -227,40 +228,52 @@ def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], 
         if place.leaf in getattr(type(place.holder), "_kept", ()) and not isinstance(given, nn.Parameter):
             given = given.detach().to(present.dtype)
         shared = given if isinstance(given, nn.Parameter) else nn.Parameter(given, requires_grad=present.requires_grad)
-        place.holder._parameters[place.leaf] = module._parameters[name] = shared
+        place.holder._parameters[place.leaf] = at.holder._parameters[at.leaf] = shared
         state_dict.update({key: shared for key in names if key in state_dict})
 
 
 class _Place(NamedTuple):
-    """Where the parameter that a name is tied to is registered."""
+    """A place of a parameter in a module."""
 
     path: str
     holder: nn.Module
     leaf: str
 
+    @property
+    def parameter(self) -> nn.Parameter | None:
+        return self.holder._parameters.get(self.leaf)
 
-def _held(module: ModuleBase) -> dict[str, _Place]:
-    """The names whose ties hold, and where their parameters are."""
-    found: dict[str, _Place] = {}
+
+def _held(module: ModuleBase) -> list[tuple[_Place, _Place]]:
+    """The two places of each tied parameter whose tie holds."""
+    found: list[tuple[_Place, _Place]] = []
     for name, path in module._tied.items():
-        parameter = module._parameters.get(name)
-        holder, leaf = _holder(module, path)
-        if parameter is None:
+        at, place = _place(module, name), _place(module, path)
+        if at is None or at.parameter is None:
             continue
-        is_there = holder is not None and holder._parameters.get(leaf) is parameter
-        place = _Place(path, holder, leaf) if holder is not None and is_there else _moved(module, parameter)
+        if place is None or place.parameter is not at.parameter:
+            place = _moved(module, at.parameter)
         if place is not None:
-            found[name] = place
+            found.append((at, place))
     return found
 
 
-def _holder(module: nn.Module, path: str) -> tuple[nn.Module | None, str]:
-    """The module that holds what the declaration names, if it is there, and the name in it."""
+def _place(module: nn.Module, path: str) -> _Place | None:
+    """The place of the parameter that a declaration names, if its module is there: a parametrization and pruning move it."""
     *steps, leaf = path.split(".")
     holder: nn.Module | None = module
     for step in steps:
         holder = None if holder is None else holder._modules.get(step)
-    return holder, leaf
+    if holder is None:
+        return None
+    parametrized = holder._modules.get("parametrizations")
+    if parametrized is not None and leaf in parametrized._modules:
+        return _Place(
+            ".".join([*steps, "parametrizations", leaf, "original"]), parametrized.get_submodule(leaf), "original"
+        )
+    if f"{leaf}_orig" in holder._parameters:
+        return _Place(f"{path}_orig", holder, f"{leaf}_orig")
+    return _Place(path, holder, leaf)
 
 
 def _moved(module: nn.Module, parameter: nn.Parameter) -> _Place | None:

@@ -82,13 +82,16 @@ def follow_assigned(module: ModuleBase, state_dict: Mapping[str, Tensor], prefix
 
     A module around this one has been loaded before, so that the nearest one counts.
     """
-    following = [each for each in module.modules() if isinstance(each, ModuleBase) and REFERENCE in each._buffers]
+    below: list[Any] = [module]
+    for each in below:  # many modules, so without a call of `modules()` for each
+        below += filter(None, each._modules.values())
+    following = [each for each in below if REFERENCE in each._buffers]
     given = (state_dict.get(prefix + name) for name, _ in module.named_parameters()) if following else ()
     nearest = next((each for each in given if isinstance(each, Tensor) and each.is_floating_point()), None)
-    for each in following if nearest is not None else ():
-        empty = each._buffers[REFERENCE]
-        if nearest is not None and empty is not None and (empty.dtype, empty.device) != (nearest.dtype, nearest.device):
-            each._buffers[REFERENCE] = torch.empty_like(empty, dtype=nearest.dtype, device=nearest.device)
+    if nearest is None:
+        return
+    for each in following:
+        each._buffers[REFERENCE] = torch.empty(0, dtype=nearest.dtype, device=nearest.device)
 
 
 def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch.dtype, device: torch.device) -> Tensor:

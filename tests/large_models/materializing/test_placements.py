@@ -1,20 +1,17 @@
-"""Which part of a tensor each process of a mesh holds."""
+"""Writing the part of a tensor that this process of a mesh holds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import HashStore
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
-from torch.distributed.tensor.placement_types import Placement, _StridedShard
+from torch.distributed.tensor import DTensor, Partial, Replicate
 
-from qten_gen.large_models.materializing.placements import shares_of
+from qten_gen.large_models.materializing.placements import write_part
 
 
 @pytest.fixture
@@ -25,29 +22,7 @@ def mesh() -> Iterator[DeviceMesh]:
     dist.destroy_process_group()
 
 
-@pytest.mark.parametrize(
-    ("placements", "mesh", "coordinate", "expected"),
-    [
-        ((Shard(0),), (3,), (2,), [(((8, 10), (0, 4)), ((0, 2), (0, 4)))]),
-        ((Shard(0),), (6,), (5,), []),
-        ((_StridedShard(0, split_factor=2), Shard(0)), (2, 2), (1, 0), [(((3, 5), (0, 4)), ((0, 2), (0, 4)))]),
-        (
-            (_StridedShard(0, split_factor=2), Replicate()),
-            (2, 1),
-            (0, 0),
-            [(((0, 3), (0, 4)), ((0, 3), (0, 4))), (((5, 8), (0, 4)), ((3, 6), (0, 4)))],
-        ),
-    ],
-)
-def test_a_process_holds_what_torch_gives_it(
-    placements: tuple[Placement, ...], mesh: tuple[int, ...], coordinate: tuple[int, ...], expected: object
-) -> None:
-    of = SimpleNamespace(shape=mesh, get_coordinate=lambda: coordinate)
-    tensor: Any = SimpleNamespace(device_mesh=of, shape=(10, 4), placements=placements)
-    assert shares_of(tensor) == expected
-
-
 def test_partial_has_no_initial_values(mesh: DeviceMesh) -> None:
-    placed = DTensor.from_local(torch.empty(4, device="meta"), mesh, [Partial(), Replicate()], run_check=False)
+    placed = DTensor.from_local(torch.empty(4), mesh, [Partial(), Replicate()], run_check=False)
     with pytest.raises(ValueError, match=r"^a tensor placed as .* has no initial values; expected Shard or Replicate$"):
-        shares_of(placed)
+        write_part(placed, torch.ones(4))

@@ -1,0 +1,74 @@
+"""A buffer that nothing makes raises when it is read, and not where somebody has written it first."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module
+
+from .test_remade import OfPlain, OfSaved, OfUnknown, Unknown, assigned, emptied
+
+
+@pytest.mark.parametrize("cls", [Unknown, OfSaved, OfUnknown, OfPlain])
+@pytest.mark.parametrize("way", [emptied, assigned])
+def test_a_call_raises_where_nothing_makes_it(
+    cls: type[Module], way: Callable[[Callable[..., Module]], Module]
+) -> None:
+    model: nn.Module = way(cls)
+    for each in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), nn.Sequential(model)):
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match=rf"{cls.__name__}\.mask was never written: it is in no state dict"):
+                each(torch.ones(4))
+    mask = model.get_buffer("mask")
+    if not mask.is_meta:
+        mask.data.fill_(3)
+        assert model(torch.ones(4)).tolist() == [3.0] * 4
+        assert type(mask) is Tensor and not model._forward_pre_hooks
+
+
+class Scratch(Module):
+    """Memory that `forward` writes before it reads it."""
+
+    memory: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("memory", torch.empty(4), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.memory[:] = x
+        return self.memory[1:] * 2
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_memory_that_a_call_writes_first_raises_not(compiled: bool) -> None:
+    model: nn.Module = emptied(Scratch)
+    assert repr(model.get_buffer("memory")) == "tensor(..., size=(4,), never written)"
+    call = torch.compile(model, backend="eager") if compiled else model
+    assert call(torch.ones(4)).tolist() == [2.0] * 3
+    assert compiled or type(model.get_buffer("memory")) is Tensor
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda it: it + 1,
+        lambda it: torch.ones(4).copy_(it),
+        lambda it: torch.cat([it, it]),
+        lambda it: it[1:].double().tolist(),
+        lambda it: bool(it[0]),
+        lambda it: it.mul_(2).sum(),
+        lambda it: it.numpy(),
+    ],
+)
+def test_nothing_reads_what_was_never_written(read: Callable[[Tensor], object]) -> None:
+    memory = emptied(Scratch).get_buffer("memory")
+    assert (memory.shape, memory.device, memory.new_zeros(1).item()) == ((4,), torch.device("cpu"), 0)
+    with pytest.raises(RuntimeError, match=r"Scratch\.memory was never written"):
+        read(memory)
