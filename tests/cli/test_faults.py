@@ -102,11 +102,7 @@ SCENARIOS = (
         {"src/shop/model.py": BATCH + "    y: Tensor | None = None\n", "src/shop/gone.py": None},
     ),
     Scenario("init", {"src/shop/model.py": BATCH}, ("init",)),
-    Scenario(
-        "stubs",
-        {"pyproject.toml": '[tool.qten-gen]\nstubs = ["torch.nn.modules.linear"]\n', "src/shop/model.py": BATCH},
-        ("stubs",),
-    ),
+    Scenario("stubs", {"pyproject.toml": '[tool.qten-gen]\nstubs = ["torch.nn.modules.linear"]\n'}, ("stubs",)),
     Scenario("lock", {**PROJECT, "src/locked/net.py": DECLARED}, ("lock", "locked.net:Net(dim=3)"), ((),)),
     Scenario("adopt", {**PROJECT, "src/shop/net.py": PLAIN}, ("adopt", "--write", "src/shop/net.py")),
 )
