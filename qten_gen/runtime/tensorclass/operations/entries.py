@@ -126,8 +126,6 @@ def operator(function: Function) -> Function:
     name = function.__name__
 
     def method(self: T, other: Operand, /) -> T:
-        if isinstance(other, (int, float, complex)):
-            return self._map_with(function, other, self._device)
         if type(other) is type(self):
             theirs: Any = other  # of the same class, which pyright does not see
             if theirs._batch_size != self._batch_size:
@@ -137,6 +135,8 @@ def operator(function: Function) -> Function:
             except RuntimeError as error:
                 blame(name, [self, theirs], function, error)
                 raise
+        if isinstance(other, (int, float, complex)):
+            return self._map_with(function, other, self._device)
         if isinstance(other, Tensor) or is_plain(other):
             return two(self, function, other, name)
         if is_array(other):
