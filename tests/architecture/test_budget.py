@@ -10,11 +10,11 @@ import pytest
 from .imports import REPOSITORY, sources
 
 ROOMS = {
-    "cli": 1_540,
+    "cli": 1_541,
     "run|project|generate": 4_172,
-    "read|link|model|common": 8_033,
+    "read|link|model|common": 8_049,
     "reflection": 946,
-    "rules": 4_991,
+    "rules": 5_005,
     "emit|report|building": 2_292,
     "runtime/declaring": 3_337,
     "runtime/module": 3_676,
@@ -28,7 +28,7 @@ ROOMS = {
     "tools/(inspect|lock)": 1_652,
     "tools/lsp": 1_046,
     "tools/stubs": 650,
-    "tools/check|tools": 239,
+    "tools/check|tools": 231,
     "": 100,
 }
 """Rooms that share a number of lines, as a pattern of their folders below `qten_gen`."""
