@@ -24,8 +24,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-FILES, TENSORCLASSES, MODULES = 60, 4, 3
+FILES, TENSORCLASSES, MODULES = 180, 4, 3
 REPOSITORY = Path(__file__).parents[1]
+PATHS = [str(REPOSITORY), str(REPOSITORY / "stubs")]
+ENVIRONMENT = {
+    **dict.fromkeys(("MYPYPATH", "PYTHONPATH"), os.pathsep.join(PATHS)),
+    # Threads that wait for each other take time of the processor too.
+    **dict.fromkeys(("PYREFLY_THREADS", "TY_MAX_PARALLELISM"), "1"),
+}
 ALONE = "import torch\n\nimport qten_gen\n\nprint(torch.ones(2), qten_gen.TensorClass)\n"
 PROGRAMS = ("alone.py", "plain_use.py", "use.py")
 """The libraries alone, with plain classes, and with generated ones."""
@@ -65,7 +71,7 @@ def use() -> str:
         lines.append(f"from made.part{number} import {', '.join([*batches, *layers])}")
         for name in batches:
             lines.append(f"def f{name}(batch: {name}) -> {name}:")
-            lines.append('    print(batch.get("tokens"), batch.select("mask"), batch.to("cpu").doubled()[0])')
+            lines.append('    print(batch.tokens, batch.mask, batch.to("cpu").doubled()[0])')
             lines.append("    return batch.replace(mask=batch.tokens)")
         for name in layers:
             lines.append(f"def f{name}(layer: {name}, x: torch.Tensor) -> torch.Tensor:")
@@ -132,19 +138,21 @@ def plain_use() -> str:
     return "\n".join(lines) + "\n"
 
 
-def seconds(command: list[str], folder: Path, rounds: int, prepare: Callable[[], None]) -> float:
-    """The least time of the processor that a command takes that reports nothing."""
-    times = []
+def seconds(commands: list[list[str]], folder: Path, rounds: int, prepare: Callable[[str], None]) -> list[float]:
+    """The least time of the processor that each command takes, which checks the program that it ends with and reports nothing.
+
+    Each round runs all of them, one after the other, so that whatever else keeps the machine busy slows them alike.
+    """
+    times: list[list[float]] = [[] for _ in commands]
     for _ in range(rounds):
-        prepare()
-        start = _used()
-        done = subprocess.run(
-            command, cwd=folder, env=os.environ | {"MYPYPATH": _path()}, capture_output=True, text=True
-        )
-        times.append(_used() - start)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    return min(times)
+        for program, command, taken in zip(PROGRAMS, commands, times, strict=True):
+            prepare(program)
+            start = _used()
+            done = subprocess.run(command, cwd=folder, env=os.environ | ENVIRONMENT, capture_output=True, text=True)
+            taken.append(_used() - start)
+            if done.returncode:
+                raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return [min(taken) for taken in times]
 
 
 def _used() -> float:
@@ -153,12 +161,42 @@ def _used() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _path() -> str:
-    return os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "stubs")))
-
-
 def measure(folder: Path, rounds: int) -> Iterator[tuple[str, list[float]]]:
     """For each checker, and each state of its cache: the times of `PROGRAMS`."""
+    write_programs(folder)
+    python, tools = sys.executable, Path(sys.executable).parent
+    warm = folder / "warm"
+    mypy = [python, "-m", "mypy", "--strict", "--config-file="]
+    subprocess.run(
+        [*mypy, f"--cache-dir={warm}", "alone.py"],
+        cwd=folder,
+        env=os.environ | ENVIRONMENT,
+        check=True,
+        capture_output=True,
+    )
+    cached = [[*mypy, f"--cache-dir={name}.cache", name] for name in PROGRAMS]
+    yield "mypy, new classes", seconds(cached, folder, rounds, partial(_forget, warm, folder))
+    yield "mypy, program edited", seconds(cached, folder, rounds, lambda name: _edit(folder / name))
+    yield "mypy, nothing changed", seconds(cached, folder, rounds, lambda name: None)
+
+    for name in PROGRAMS:
+        settings = {"include": [name], "extraPaths": PATHS}
+        (folder / f"{name}.json").write_text(json.dumps(settings), encoding="utf-8")
+    searched = [f"--search-path={path}" for path in (".", *PATHS)]
+    extra = [option for path in (".", *PATHS) for option in ("--extra-search-path", path)]
+    for checker, commands in {
+        "pyrefly": [
+            [f"{tools}/pyrefly", "check", "--preset=default", f"--python-interpreter-path={python}", *searched, name]
+            for name in PROGRAMS
+        ],
+        "ty": [[f"{tools}/ty", "check", "--python", sys.prefix, *extra, name] for name in PROGRAMS],
+        "pyright": [[python, "-m", "pyright", f"--pythonpath={python}", f"--project={name}.json"] for name in PROGRAMS],
+    }.items():
+        yield checker, seconds(commands, folder, rounds, lambda name: None)
+
+
+def write_programs(folder: Path) -> None:
+    """Write the programs, and the packages that they import."""
     for name, write in (("made", declarations), ("plain", plain_declarations)):
         package = folder / name
         package.mkdir()
@@ -166,48 +204,10 @@ def measure(folder: Path, rounds: int) -> Iterator[tuple[str, list[float]]]:
         for number in range(FILES):
             (package / f"part{number}.py").write_text(write(number), encoding="utf-8")
     (folder / "pyproject.toml").write_text('[tool.qten-gen]\nsrc = ["."]\n', encoding="utf-8")
-    subprocess.run(
-        [sys.executable, "-m", "qten_gen", "--quiet"], cwd=folder, check=True, env=os.environ | {"PYTHONPATH": _path()}
-    )
-    (folder / "alone.py").write_text(ALONE, encoding="utf-8")
-    (folder / "use.py").write_text(use(), encoding="utf-8")
-    (folder / "plain_use.py").write_text(plain_use(), encoding="utf-8")
-    paths = [str(REPOSITORY), str(REPOSITORY / "stubs")]
-    warm = folder / "warm"
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file="]
-    subprocess.run(
-        [*mypy, f"--cache-dir={warm}", "alone.py"], cwd=folder, env=os.environ | {"MYPYPATH": _path()}, check=True
-    )
-    for state, prepare in (
-        ("new stubs", partial(_forget, warm, folder)),
-        ("program edited", lambda name: _edit(folder / name)),
-        ("nothing changed", lambda name: None),
-    ):
-        times = [
-            seconds([*mypy, f"--cache-dir={name}.cache", name], folder, rounds, partial(prepare, name))
-            for name in PROGRAMS
-        ]
-        yield f"mypy, {state}", times
-    tools, python = str(Path(sys.executable).parent), f"--python-interpreter-path={sys.executable}"
-    searched = [option for path in (".", *paths) for option in ("--extra-search-path", path)]
-    for name, command in {
-        "pyrefly": [
-            f"{tools}/pyrefly",
-            "check",
-            "--preset=default",
-            python,
-            *(f"--search-path={p}" for p in (".", *paths)),
-        ],
-        "ty": [f"{tools}/ty", "check", "--python", sys.prefix, *searched],
-    }.items():
-        yield name, [seconds([*command, program], folder, rounds, lambda: None) for program in PROGRAMS]
-    times = []
-    for name in PROGRAMS:
-        config = folder / f"{name}.json"
-        config.write_text(json.dumps({"include": [name], "extraPaths": paths}), encoding="utf-8")
-        command = [sys.executable, "-m", "pyright", f"--project={config}", f"--pythonpath={sys.executable}"]
-        times.append(seconds(command, folder, rounds, lambda: None))
-    yield "pyright", times
+    generate = [sys.executable, "-m", "qten_gen", "--quiet"]
+    subprocess.run(generate, cwd=folder, check=True, env=os.environ | ENVIRONMENT)
+    for name, text in zip(PROGRAMS, (ALONE, plain_use(), use()), strict=True):
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _forget(warm: Path, folder: Path, name: str) -> None:
@@ -226,14 +226,14 @@ def _edit(program: Path) -> None:
 def main() -> None:
     """Print the times."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     classes = FILES * (TENSORCLASSES + MODULES)
     print(f"{FILES} files with {classes} classes; seconds of the processor")
-    print(f"{'':24}{'libraries':>12}{'with plain':>12}{'more':>8}{'with classes':>14}{'more':>8}")
+    print(f"{'':24}{'libraries':>12}{'plain':>10}{'more':>8}{'declared':>10}{'more':>8}{'times':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for name, (alone, plain, full) in measure(Path(folder), given.rounds):
-            more = f"{plain:12.2f}{plain - alone:8.2f}{full:14.2f}{full - alone:8.2f}"
+            more = f"{plain:10.2f}{plain - alone:8.2f}{full:10.2f}{full - alone:8.2f}{(full - alone) / (plain - alone):8.2f}"
             print(f"{name:24}{alone:12.2f}{more}", flush=True)
 
 
