@@ -11,8 +11,8 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_540,
-    "run|project|generate": 4_172,
-    "read|link|model|common": 8_033,
+    "run|project|generate": 4_169,
+    "read|link|model|common": 8_009,
     "reflection": 946,
     "rules": 4_991,
     "emit|report|building": 2_292,
