@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count as multiples
 from itertools import pairwise
 from math import prod
 from operator import sub
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Never, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -17,6 +18,7 @@ from ..declaring.declared_class import DeclaredClass, FieldSummary, Summary
 from .core.construction import DeviceLike
 from .core.dimension_names import NamesLike
 from .core.error_text import describe, suggestion
+from .core.sizes import refuse_unknown_mask
 from .fields.per_item import items_become
 from .fields.ragged_rows import count, from_items, tensor_of
 from .fields.ragged_storage import RaggedStorage
@@ -39,6 +41,11 @@ def unpickled() -> Ragged[Any]:
     return object.__new__(Ragged)
 
 
+def _refuse_field_of_rows(name: str, ragged: Ragged[Any], *_: object) -> Never:
+    """Say where a field of the rows is, which somebody reads or sets without them."""
+    raise AttributeError(f"{type(ragged).__name__} has no {name!r}; its rows have it: .rows.{name}")
+
+
 class _RaggedMeta(TensorClassMeta):
     """Metaclass of `Ragged` and of its variants for the rows of each TensorClass. Nothing is generated for them."""
 
@@ -48,6 +55,9 @@ class _RaggedMeta(TensorClassMeta):
             if rows is None and any(isinstance(base, _RaggedMeta) for base in bases):
                 raise TypeError("Ragged cannot be derived from; declare a TensorClass with a Ragged field")
             cls = DeclaredClass.__new__(mcls, name, bases, namespace)
+            for field in () if rows is None else rows._fields:
+                if not hasattr(cls, field):
+                    setattr(cls, field, property(*[partial(_refuse_field_of_rows, field)] * 2))
             home, kind = f"{cls.__module__}.{name}", "tensor" if rows is None else "nested"
             fields = (
                 FieldSummary("rows", home, (), kind=kind, unbatched=True, argument="rows"),
@@ -160,6 +170,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         mask = where
         if where.dtype is not torch.bool:
             mask = torch.arange(padded.shape[where.dim()], device=where.device) < where.unsqueeze(-1)
+        refuse_unknown_mask("Ragged.from_padded", mask)
         return Ragged(cast(S, cast(Any, padded)[mask]), mask.sum(-1) if mask is where else where)
 
     @property
@@ -296,6 +307,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             raise ValueError(
                 f"Ragged.keep_rows: expected a bool for each of {count(self._rows)} rows, got {describe(mask)}"
             )
+        refuse_unknown_mask("Ragged.keep_rows", mask)
         lengths = self._lengths.new_zeros(self._lengths.numel()).index_add(0, self.item_index, mask.long())
         out: Any = object.__new__(type(self))
         return cast(

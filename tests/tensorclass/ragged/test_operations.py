@@ -17,9 +17,8 @@ from torch.utils._pytree import tree_map
 
 from qten_gen import Ragged, lifted
 
-from .declared import Batch, Drawing, Part, allclose, assert_items, batch, drawing, equal, items, sample
+from .declared import MASK, Batch, Drawing, Part, allclose, assert_items, batch, drawing, equal, items, sample
 
-MASK = torch.tensor([True, False, False, True])
 put: Any = setitem  # of objects and values that types refuse
 
 REARRANGING: dict[str, tuple[Callable[[Batch], Batch], list[int], tuple[int, ...]]] = {
@@ -138,6 +137,10 @@ def fake(b: Batch) -> Batch:
     return cast(Batch, tree_map(FakeTensorMode().from_tensor, b))
 
 
+def keep_all(boxes: Ragged[Tensor]) -> Ragged[Tensor]:
+    return boxes.keep_rows(torch.ones_like(boxes.rows[:, 0], dtype=torch.bool))
+
+
 def thin(part: Part) -> Part:
     return part.replace(box=part.box[:, :1])
 
@@ -173,7 +176,10 @@ REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
     ),
     "apply to fewer objects": (lambda b: b.targets.apply(lambda t: t[1:]), "Targets.boxes: expected a shape that"),
     "a tree": (lambda b: tree_map(lambda t: t * 2, b), "Ragged.lengths, which a function of a tree changed: expected"),
-    "a tree of floats": (lambda b: tree_map(Tensor.float, b), "expected torch.int64, got torch.float32; use apply"),
+    "a tree of floats": (
+        lambda b: tree_map(Tensor.float, b),
+        "expected lengths of torch.int64, got torch.float32; use apply",
+    ),
     "lengths without numbers": (
         lambda b: without_numbers(b).flip(0),
         "Batch.boxes: the lengths of Ragged items are unk",
@@ -183,6 +189,27 @@ REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
         "Ragged.max_length: the lengths of Ragged items are unknown on the meta device and in fake tensors; rearrange the items",
     ),
     "fake items": (lambda b: fake(b)[1:], "Batch.boxes: the lengths of Ragged items are unknown"),
+    "a mask over fake items": (
+        lambda b: fake(b)[fake(b).image[:, 0] > 1],
+        "Batch: a mask on the meta device or of fake",
+    ),
+    "rows without numbers": (
+        lambda b: keep_all(without_numbers(b).boxes),
+        "Ragged.keep_rows: a mask on the meta device",
+    ),
+    "padded without numbers": (
+        lambda b: Ragged.from_padded(without_numbers(b).boxes.rows, torch.ones(6, device="meta").long()),
+        "Ragged.from_padded: a mask on the meta device",
+    ),
+    "items of other lengths": (
+        lambda b: put(b, 0, b[2]),
+        "Batch.boxes: written items: expected the same lengths in both, got 3 and 2",
+    ),
+    "a field of rows": (
+        lambda b: cast(Any, b.targets).boxes,
+        "Ragged[Targets] has no 'boxes'; its rows have it: .rows.boxes",
+    ),
+    "a field of rows to set": (lambda b: setattr(b.targets, "boxes", 1), "its rows have it: .rows.boxes"),
     "a write to fake items": (lambda b: put(fake(b), 0, 1), "Batch.boxes: the lengths of Ragged items are unknown"),
     "rows of other features": (
         lambda b: put(b.boxes, 2, Ragged(torch.ones(2, 1))),
@@ -198,6 +225,10 @@ REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
     ),
     "a tensor of rows": (lambda b: put(b.boxes, 2, torch.ones(2, 4)), "write Ragged items of the same lengths"),
     "max of bools": (lambda b: (b.boxes > 0).reduce("max"), "the maximum of torch.bool is not defined"),
+    "vmap of items of one length": (
+        lambda b: torch.vmap(lambda item: item.image)(Batch.stack([sample(at, 1) for at in range(4)])),
+        "Ragged",
+    ),
     "vmap": (lambda b: b.vmap(lambda item: item.image), "vmap cannot map over Ragged items"),
     "lengths": (lambda b: setattr(b.boxes, "lengths", torch.ones(4)), "has no setter"),
     "other rows": (lambda b: setattr(b.boxes, "rows", torch.ones(6, 4)), "has no setter"),
@@ -209,7 +240,8 @@ REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
 def test_what_is_not_defined_of_items_of_different_lengths_is_refused_by_name(name: str) -> None:
     call, message = REFUSED[name]
     with pytest.raises((TypeError, ValueError, AttributeError), match=re.escape(message)):
-        call(batch())
+        call(b := batch())
+    assert equal(b, batch())
 
 
 def test_lengths_that_were_read_are_known_on_the_meta_device() -> None:
@@ -225,15 +257,6 @@ def test_items_of_equal_lengths_are_written_in_place() -> None:
     assert_items(b, [sample(0, 3) * 2, sample(1, 0), sample(2, 2), sample(3, 1) * 2])
     b[2] = b[2] + 1
     assert equal(b[2].targets.rows.labels, torch.arange(2) + 1)
-
-
-def test_items_of_other_lengths_are_not_written() -> None:
-    b = batch()
-    with pytest.raises(
-        ValueError, match=r"Batch\.boxes: written items: expected the same lengths in both, got 3 and 2"
-    ):
-        b[0] = b[2]
-    assert equal(b, batch())
 
 
 def test_numbers_are_written_into_the_rows_of_items() -> None:

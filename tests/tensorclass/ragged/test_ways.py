@@ -100,10 +100,26 @@ def test_a_queue_sends_objects_with_ragged_fields() -> None:
     assert_items(queue.get(), items())
 
 
-def test_vmap_is_refused_where_it_would_take_rows_for_items() -> None:
-    ones = Batch.stack([sample(at, 1) for at in range(4)])
-    with pytest.raises(TypeError, match="Ragged"):
-        torch.vmap(lambda b: b.image)(ones)
+@pytest.mark.parametrize(
+    "damage",
+    [{"lengths": torch.tensor([3, 0, 2, 2])}, {"lengths": torch.ones(4)}, {"lengths": None}, {"rows": None}],
+)
+def test_a_damaged_pickle_of_a_ragged_field_is_refused(damage: dict[str, Any]) -> None:
+    make, arguments, state = cast(Any, batch().boxes.__reduce__())
+    state["fields"] |= damage
+    with pytest.raises(
+        (TypeError, ValueError), match=r"Ragged in a file or pickle, which is damaged: expected .*, got"
+    ):
+        make(*arguments).__setstate__(state)
+
+
+def test_a_damaged_file_of_a_ragged_field_is_refused(tmp_path: Path) -> None:
+    b = batch().memmap(tmp_path)
+    b.boxes.lengths[0] = 2
+    with pytest.raises(
+        ValueError, match=r"meta\.json.*Batch\.boxes.*expected lengths of 6 rows in all, got \[2, 0, 2, 1\]"
+    ):
+        Batch.load_memmap(tmp_path)
 
 
 def test_processes_compare_lengths_and_send_rows_alone() -> None:

@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import torch
 from torch import Size, Tensor
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.compiler import is_compiling
 
 from ..core import late
@@ -123,14 +122,6 @@ def device_of(rows: Rows) -> torch.device:
     """Where rows are, and their lengths with them."""
     leaves = [rows] if isinstance(rows, Tensor) else rows._leaves()
     return leaves[0].device if leaves else torch.device("cpu")
-
-
-def is_unknown(lengths: Tensor) -> bool:
-    """True for numbers that nobody can read: of meta tensors, and of fake ones without symbols."""
-    if is_compiling() or not isinstance(lengths, FakeTensor):
-        return lengths.is_meta and not is_compiling()
-    symbols = lengths.fake_mode.shape_env
-    return symbols is None or not symbols.allow_dynamic_output_shape_ops
 
 
 def refuse_other_lengths(where: str, mine: Tensor, theirs: Tensor) -> None:

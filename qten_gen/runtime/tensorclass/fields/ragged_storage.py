@@ -23,7 +23,7 @@ from ..core.dimension_names import NamesLike
 from ..core.dimension_names import names as checked_names
 from ..core.error_text import abridged, describe, label
 from ..core.locks import lock as lock_object
-from ..core.sizes import BatchSize, reshape_tensor, select_rows, view_tensor
+from ..core.sizes import BatchSize, is_unknown, reshape_tensor, select_rows, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .per_item import effect_on_items, on_cpu, with_real_tensors
@@ -35,7 +35,6 @@ from .ragged_rows import (
     described,
     device_of,
     dims,
-    is_unknown,
     joined,
     picked,
     refuse_other_lengths,
@@ -113,13 +112,25 @@ class RaggedStorage(Stored):
             torch.ops.aten._assert_async.msg(fits, f"{where}: expected lengths of as many rows in all as there are")
 
     def refuse_unfit_in_tree(self) -> None:
-        """Refuse lengths that a function of a tree has computed; on a GPU, only once they are read."""
+        """Refuse lengths that a function of a tree has computed."""
+        if isinstance(self._lengths, Tensor) and isinstance(self._rows, (Tensor, Stored)):  # no markers
+            where = f"{type(self).__name__}.lengths, which a function of a tree changed"
+            self.refuse_unfit_values(where, "; use apply, which leaves them out")
+
+    def refuse_damaged(self) -> None:
+        """Refuse rows and lengths that were loaded, and do not belong together."""
+        rows, where = self._rows, f"{type(self).__name__} in a file or pickle, which is damaged"
+        if not isinstance(rows, cast(Any, type(self)).rows_class) or not dims(rows) or self._sizes is None:
+            raise TypeError(
+                f"{where}: expected rows and their lengths, got {describe(rows)} and {describe(self._sizes)}"
+            )
+        self.refuse_unfit_values(where)
+
+    def refuse_unfit_values(self, where: str, advice: str = "") -> None:
+        """Refuse lengths of another dtype or sum; on a GPU, their sum only once they are read."""
         sizes = self._lengths
-        if not isinstance(sizes, Tensor) or not isinstance(self._rows, (Tensor, Stored)):
-            return  # markers
-        where = f"{type(self).__name__}.lengths, which a function of a tree changed"
         if sizes.dtype is not torch.int64:
-            raise TypeError(f"{where}: expected torch.int64, got {sizes.dtype}; use apply, which leaves them out")
+            raise TypeError(f"{where}: expected lengths of torch.int64, got {sizes.dtype}{advice}")
         traced = is_compiling() or is_functorch_wrapped_tensor(sizes) or torch._C._len_torch_dispatch_stack()
         if sizes.is_cpu and type(sizes) is Tensor and not traced:
             self.refuse_unfit(where)
