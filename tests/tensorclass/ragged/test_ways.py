@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import multiprocessing
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -16,28 +14,12 @@ from torch.utils.data import DataLoader
 
 from qten_gen.runtime.tensorclass.processes.sharing import schema, tensors_by_path
 
+from ..storage.forms import ALL_FORMS, Form
 from .declared import Batch, Targets, assert_items, batch, equal, items, sample
 
 
-def as_pickle(protocol: int) -> Callable[[Batch, Path], Batch]:
-    return lambda b, _: pickle.loads(pickle.dumps(b, protocol))
-
-
-def by_torch_save(b: Batch, _: Path) -> Batch:
-    file = io.BytesIO()
-    torch.save(b, file)
-    with torch.serialization.safe_globals([Batch, Targets]):
-        return torch.load(io.BytesIO(file.getvalue()))  # type: ignore[no-any-return]
-
-
-def by_memory_map(b: Batch, folder: Path) -> Batch:
-    b.memmap(folder / "map")
-    return Batch.load_memmap(folder / "map")
-
-
-def by_safetensors(b: Batch, folder: Path) -> Batch:
-    b.save_safetensors(folder / "file.safetensors")
-    return Batch.load_safetensors(folder / "file.safetensors")
+def in_form(form: Form) -> Callable[[Batch, Path], Batch]:
+    return lambda b, folder: form.save(b, folder)(Batch)  # type: ignore[no-any-return]
 
 
 def by_state_dict(b: Batch, _: Path) -> Batch:
@@ -64,11 +46,8 @@ def by_all_gather(b: Batch, _: Path) -> Batch:
 
 
 SAVED: dict[str, Callable[[Batch, Path], Batch]] = {
-    **{f"pickle {protocol}": as_pickle(protocol) for protocol in (2, 4, 5)},
-    "torch.save": by_torch_save,
-    "memory map": by_memory_map,
-    "safetensors": by_safetensors,
-    "state_dict": by_state_dict,
+    **{form.name: in_form(form) for form in ALL_FORMS},
+    "state dict to assign": by_state_dict,
     "pytree": by_tree,
     "all_gather": by_all_gather,
     "share_memory_": lambda b, _: b.share_memory_(),
@@ -78,7 +57,8 @@ SAVED: dict[str, Callable[[Batch, Path], Batch]] = {
 
 @pytest.mark.parametrize("name", SAVED)
 def test_what_is_saved_or_taken_apart_comes_back(name: str, tmp_path: Path) -> None:
-    found = SAVED[name](batch(), tmp_path)
+    with torch.serialization.safe_globals([Targets]):
+        found = SAVED[name](batch(), tmp_path)
     assert type(found.targets) is type(batch().targets)
     assert_items(found, items())
     assert_items(found[[2, 0]], [sample(2, 2), sample(0, 3)])

@@ -111,24 +111,14 @@ class RaggedStorage(Stored):
             fits = (self._lengths.sum() == count(self._rows)) & (self._lengths >= 0).all()
             torch.ops.aten._assert_async.msg(fits, f"{where}: expected lengths of as many rows in all as there are")
 
-    def refuse_unfit_in_tree(self) -> None:
-        """Refuse lengths that a function of a tree has computed."""
-        if isinstance(self._lengths, Tensor) and isinstance(self._rows, (Tensor, Stored)):  # no markers
-            where = f"{type(self).__name__}.lengths, which a function of a tree changed"
-            self.refuse_unfit_values(where, "; use apply, which leaves them out")
+    def refuse_damaged(self, where: str, advice: str = "") -> None:
+        """Refuse rows and lengths that a file or a function of a tree gave, and that do not belong together.
 
-    def refuse_damaged(self) -> None:
-        """Refuse rows and lengths that were loaded, and do not belong together."""
-        rows, where = self._rows, f"{type(self).__name__} in a file or pickle, which is damaged"
-        if not isinstance(rows, cast(Any, type(self)).rows_class) or not dims(rows) or self._sizes is None:
-            raise TypeError(
-                f"{where}: expected rows and their lengths, got {describe(rows)} and {describe(self._sizes)}"
-            )
-        self.refuse_unfit_values(where)
-
-    def refuse_unfit_values(self, where: str, advice: str = "") -> None:
-        """Refuse lengths of another dtype or sum; on a GPU, their sum only once they are read."""
-        sizes = self._lengths
+        On a GPU the sum of the lengths is refused only once they are read.
+        """
+        where, rows, sizes = type(self).__name__ + where, self._rows, self._sizes
+        if sizes is None or not isinstance(rows, cast(Any, type(self)).rows_class) or not dims(rows):
+            raise TypeError(f"{where}: expected rows and their lengths, got {describe(rows)} and {describe(sizes)}")
         if sizes.dtype is not torch.int64:
             raise TypeError(f"{where}: expected lengths of torch.int64, got {sizes.dtype}{advice}")
         traced = is_compiling() or is_functorch_wrapped_tensor(sizes) or torch._C._len_torch_dispatch_stack()
@@ -194,8 +184,7 @@ class RaggedStorage(Stored):
         return self._fill(values[0], lengths, None, batch_size, device)
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
-        rows: Rows = fn(self._rows) if isinstance(self._rows, Tensor) else self._rows._map(fn)
-        return self.with_rows(rows)
+        return self.with_rows(fn(self._rows) if isinstance(self._rows, Tensor) else self._rows._map(fn))
 
     def _map_with(self, fn: Callable[[Tensor, A], Tensor], argument: A, device: torch.device | None) -> Self:
         rows, lengths = self._rows, self._sizes
@@ -240,13 +229,10 @@ class RaggedStorage(Stored):
         """The usual indexes take a few steps; whatever else rearranges is done to the numbers of the items."""
         starts, index = self.starts(), cast(Any, argument)
         if starts is not None and len(self._batch_size) == 1 and fn in (getitem, select_rows):
-            # The usual indexes, in a few steps.
             items = len(starts) - 1
             if type(index) is int:
                 at = index if index >= 0 else index + items
-                begin, end = starts[at], starts[at + 1]
-                rows = between(self._rows, begin - starts[0], end - starts[0])
-                return object.__new__(type(self))._fill(rows, None, [begin, end], batch_size, self._device)
+                return self.following(at, at + 1, None, batch_size)
             if type(index) is slice and index.step in (None, 1):
                 first, stop, _ = index.indices(items)
                 return self.following(first, max(first, stop), self._lengths[index], batch_size)
@@ -276,7 +262,7 @@ class RaggedStorage(Stored):
         rows = picked(self._rows, numbers)
         return object.__new__(type(self))._fill(rows, lengths, starts, batch_size, self._device)
 
-    def following(self, first: int, stop: int, lengths: Tensor, batch_size: Size) -> Self:
+    def following(self, first: int, stop: int, lengths: Tensor | None, batch_size: Size) -> Self:
         """The items from one number to before another, whose lengths they are, where numbers can be read: a view."""
         every = cast("list[int]", self._starts)  # they have been read
         starts = every[first : stop + 1]

@@ -153,7 +153,7 @@ def filled(
     made._assign(carried, static, size, device)
     made._names = names
     if made.__structure__:
-        cast(Any, made).refuse_damaged()
+        cast(Any, made).refuse_damaged(" in a file or pickle, which is damaged")
     return made
 
 

@@ -187,15 +187,8 @@ def _facts(value: object) -> object:
     if not isinstance(value, Stored):
         return value
     fields, static = value._field_values()
-    own = (
-        type(value),
-        value._batch_size,
-        value._device,
-        value._names,
-        str(encode([*static], "")),
-        [*beside_fields(value)],
-    )
-    return *own, [each(item, _facts) for item in fields]
+    kind, values = (type(value), value._batch_size, value._device, value._names), encode([*static], "")
+    return *kind, str(values), [*beside_fields(value)], [each(item, _facts) for item in fields]
 
 
 def _sendable(value: object) -> object:
