@@ -19,7 +19,7 @@ from .declared import Batch, Targets, assert_items, batch, equal, items, sample
 
 
 def in_form(form: Form) -> Callable[[Batch, Path], Batch]:
-    return lambda b, folder: form.save(b, folder)(Batch)  # type: ignore[no-any-return]
+    return lambda b, folder: form.save(b, folder)(Batch)
 
 
 def by_state_dict(b: Batch, _: Path) -> Batch:
