@@ -42,6 +42,8 @@ class Plan:
     """The declarations of the targets that were linked."""
     fingerprints: dict[str, str] = field(default_factory=dict)
     """The fingerprints of what the outputs of targets are rendered from."""
+    kept: frozenset[str] = frozenset()
+    """The targets whose outputs stay as they are, because they were rendered from what has the same fingerprint."""
 
 
 @record(frozen=True, slots=True)
@@ -104,6 +106,7 @@ def plan(
         {path: made.lookups for path, made in plans.items()},
         {path: made.linked for path, made in plans.items() if made.linked is not None},
         {path: made.fingerprint for path, made in plans.items() if made.fingerprint},
+        frozenset(path for path, made in plans.items() if made.fingerprint and made.fingerprint == rendered.get(path)),
     )
 
 

@@ -11,7 +11,7 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_540,
-    "run|project|generate": 4_169,
+    "run|project|generate": 4_218,
     "read|link|model|common": 8_009,
     "reflection": 946,
     "rules": 4_991,
