@@ -49,6 +49,7 @@ class Sources:
                 self.unreadable.append(Failure(path, f"cannot read it: {error.strerror}"))
 
     def _record(self, path: str, source: Source) -> SourceRecord:
+        """The record of a source: the one of the last run, as far as it still holds."""
         origin = source.origin
         before = self.previous.sources.get(self.names[path])
         if before is not None and before.module != origin.module:

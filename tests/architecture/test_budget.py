@@ -11,9 +11,9 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_540,
-    "run|project|generate": 4_218,
-    "read|link|model|common": 8_009,
-    "reflection": 946,
+    "run|project|generate": 4_219,
+    "read|link|model|common": 8_000,
+    "reflection": 925,
     "rules": 4_991,
     "emit|report|building": 2_292,
     "runtime/declaring": 3_337,
