@@ -8,18 +8,27 @@ need it are read a second time, with the context that this module derives from t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..common.naming import absolute, source_module
 from ..model import ImportContext, ImportedName, SourceFile, language
 
-if TYPE_CHECKING:
-    from .program import Program
+
+class Modules(Protocol):
+    """The modules of a run, as they are read for the first time."""
+
+    def first(self, module: str) -> SourceFile | None:
+        """The first reading of a module; None for a module outside the run."""
+        ...
+
+    def is_package(self, module: str) -> bool | None:
+        """True if a module is a package; None for a module outside the run. Its content does not matter."""
+        ...
 
 
-def import_context(file: SourceFile, asked: Collection[str], program: Program) -> ImportContext | None:
+def import_context(file: SourceFile, asked: Collection[str], modules: Modules) -> ImportContext | None:
     """The context of a file; None if it needs none. `asked` are the qualified names that its first reading asked for."""
-    exports = Exports(program)
+    exports = Exports(modules)
     star_names, complete = exports.star_names(file)
     # Sorted: the first hit ends the search, and what was looked up until then is remembered.
     if complete or star_names or any(exports.get(name) is not None for name in sorted(asked)):
@@ -30,8 +39,8 @@ def import_context(file: SourceFile, asked: Collection[str], program: Program) -
 class Exports:
     """The names that files bind and export, star imports included."""
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
         self._exported: dict[str, frozenset[str]] = {}
         self._origins: dict[str, str | None] = {}
 
@@ -43,11 +52,11 @@ class Exports:
 
     def _reexported(self, qualified: str) -> str | None:
         module, _, name = qualified.rpartition(".")
-        is_package = self._program.is_package(module) if module else None
+        is_package = self._modules.is_package(module) if module else None
         # A module of the run is never a name that its package imports.
-        if is_package is None or (is_package and self._program.is_package(qualified) is not None):
+        if is_package is None or (is_package and self._modules.is_package(qualified) is not None):
             return None
-        file = self._program.first(module)
+        file = self._modules.first(module)
         meaning = self._meaning(file, name) if file is not None else None
         return meaning if meaning is not None and self._is_outside(meaning) else None
 
@@ -59,7 +68,7 @@ class Exports:
                 # `__all__` of a package may list its modules, which its text need not bind.
                 submodule = f"{source.module}.{name}"
                 meaning = self._meaning(source, name) or (
-                    submodule if self._program.is_package(submodule) is not None else None
+                    submodule if self._modules.is_package(submodule) is not None else None
                 )
                 # The name is this file's own, seen through the other one.
                 if meaning is not None and not (name in star_names and _imports_back(source, name, file)):
@@ -70,7 +79,7 @@ class Exports:
     def _stars(self, file: SourceFile) -> Iterator[tuple[str, SourceFile]]:
         """The star imports from files of the run, as written, with these files."""
         for star in file.star_imports:
-            source = self._program.first(absolute(star, file.module, file.is_package))
+            source = self._modules.first(absolute(star, file.module, file.is_package))
             if source is not None:
                 yield star, source
 
@@ -149,14 +158,14 @@ class Exports:
             yield f"{language.PACKAGE}.{imported.name}"
         else:
             yield f"{module}.{imported.name}".lstrip(".")  # the module is empty where the dots lead above the top level
-            source = self._program.first(module)
+            source = self._modules.first(module)
             if source is not None:
                 yield source, imported.name
 
     def _is_outside(self, qualified: str) -> bool:
         """True if a name is defined outside the files of the run, such as in a library."""
         parts = qualified.split(".")
-        return all(self._program.is_package(".".join(parts[:end])) is None for end in range(1, len(parts) + 1))
+        return all(self._modules.is_package(".".join(parts[:end])) is None for end in range(1, len(parts) + 1))
 
     def _origin(self, star: str, name: str, meaning: str) -> ImportedName:
         """The explicit import that would bind the same name as a star import."""

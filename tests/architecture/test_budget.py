@@ -12,7 +12,7 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_540,
     "run|project|generate": 4_219,
-    "read|link|model|common": 8_000,
+    "read|link|model|common": 8_009,
     "reflection": 925,
     "rules": 4_991,
     "emit|report|building": 2_292,
