@@ -209,7 +209,7 @@ def answer(call: Callable[..., object], *given: object) -> object:
 
 
 @given(worlds(open_types=False))
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 def test_the_object_decides_first_and_then_the_functional(world: World) -> None:
     ran = registered(world)
     for owner, cls in itertools.product(world.owners, world.objects):
@@ -219,7 +219,7 @@ def test_the_object_decides_first_and_then_the_functional(world: World) -> None:
 
 
 @given(worlds(open_types=True))
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 def test_abstract_classes_and_protocols_count_as_in_singledispatch(world: World) -> None:
     ran = registered(world)
     for owner in world.owners:

@@ -82,7 +82,7 @@ def trees() -> st.SearchStrategy[tuple[list[str], list[object]]]:
 
 
 @given(trees(), st.integers(0, 2**40), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_tree_has_the_values_of_plain_torch(
     tree: tuple[list[str], list[object]], seed: int, is_in_parts: bool
 ) -> None:

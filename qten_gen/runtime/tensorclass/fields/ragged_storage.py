@@ -23,7 +23,7 @@ from ..core.dimension_names import NamesLike
 from ..core.dimension_names import names as checked_names
 from ..core.error_text import abridged, describe, label
 from ..core.locks import lock as lock_object
-from ..core.sizes import BatchSize, reshape_tensor, select_rows, view_tensor
+from ..core.sizes import BatchSize, is_unknown, reshape_tensor, select_rows, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .per_item import effect_on_items, on_cpu, with_real_tensors
@@ -35,7 +35,6 @@ from .ragged_rows import (
     described,
     device_of,
     dims,
-    is_unknown,
     joined,
     picked,
     refuse_other_lengths,
@@ -112,14 +111,16 @@ class RaggedStorage(Stored):
             fits = (self._lengths.sum() == count(self._rows)) & (self._lengths >= 0).all()
             torch.ops.aten._assert_async.msg(fits, f"{where}: expected lengths of as many rows in all as there are")
 
-    def refuse_unfit_in_tree(self) -> None:
-        """Refuse lengths that a function of a tree has computed; on a GPU, only once they are read."""
-        sizes = self._lengths
-        if not isinstance(sizes, Tensor) or not isinstance(self._rows, (Tensor, Stored)):
-            return  # markers
-        where = f"{type(self).__name__}.lengths, which a function of a tree changed"
+    def refuse_damaged(self, where: str, advice: str = "") -> None:
+        """Refuse rows and lengths that a file or a function of a tree gave, and that do not belong together.
+
+        On a GPU the sum of the lengths is refused only once they are read.
+        """
+        where, rows, sizes = type(self).__name__ + where, self._rows, self._sizes
+        if sizes is None or not isinstance(rows, cast(Any, type(self)).rows_class) or not dims(rows):
+            raise TypeError(f"{where}: expected rows and their lengths, got {describe(rows)} and {describe(sizes)}")
         if sizes.dtype is not torch.int64:
-            raise TypeError(f"{where}: expected torch.int64, got {sizes.dtype}; use apply, which leaves them out")
+            raise TypeError(f"{where}: expected lengths of torch.int64, got {sizes.dtype}{advice}")
         traced = is_compiling() or is_functorch_wrapped_tensor(sizes) or torch._C._len_torch_dispatch_stack()
         if sizes.is_cpu and type(sizes) is Tensor and not traced:
             self.refuse_unfit(where)
@@ -183,8 +184,7 @@ class RaggedStorage(Stored):
         return self._fill(values[0], lengths, None, batch_size, device)
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
-        rows: Rows = fn(self._rows) if isinstance(self._rows, Tensor) else self._rows._map(fn)
-        return self.with_rows(rows)
+        return self.with_rows(fn(self._rows) if isinstance(self._rows, Tensor) else self._rows._map(fn))
 
     def _map_with(self, fn: Callable[[Tensor, A], Tensor], argument: A, device: torch.device | None) -> Self:
         rows, lengths = self._rows, self._sizes
@@ -229,13 +229,10 @@ class RaggedStorage(Stored):
         """The usual indexes take a few steps; whatever else rearranges is done to the numbers of the items."""
         starts, index = self.starts(), cast(Any, argument)
         if starts is not None and len(self._batch_size) == 1 and fn in (getitem, select_rows):
-            # The usual indexes, in a few steps.
             items = len(starts) - 1
             if type(index) is int:
                 at = index if index >= 0 else index + items
-                begin, end = starts[at], starts[at + 1]
-                rows = between(self._rows, begin - starts[0], end - starts[0])
-                return object.__new__(type(self))._fill(rows, None, [begin, end], batch_size, self._device)
+                return self.following(at, at + 1, None, batch_size)
             if type(index) is slice and index.step in (None, 1):
                 first, stop, _ = index.indices(items)
                 return self.following(first, max(first, stop), self._lengths[index], batch_size)
@@ -265,7 +262,7 @@ class RaggedStorage(Stored):
         rows = picked(self._rows, numbers)
         return object.__new__(type(self))._fill(rows, lengths, starts, batch_size, self._device)
 
-    def following(self, first: int, stop: int, lengths: Tensor, batch_size: Size) -> Self:
+    def following(self, first: int, stop: int, lengths: Tensor | None, batch_size: Size) -> Self:
         """The items from one number to before another, whose lengths they are, where numbers can be read: a view."""
         every = cast("list[int]", self._starts)  # they have been read
         starts = every[first : stop + 1]
