@@ -11,14 +11,14 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_540,
-    "run|project|generate": 4_172,
-    "read|link|model|common": 8_033,
+    "run|project|generate": 4_169,
+    "read|link|model|common": 8_009,
     "reflection": 946,
     "rules": 4_991,
     "emit|report|building": 2_292,
     "runtime/declaring": 3_337,
-    "runtime/module": 3_676,
-    "runtime/qten_style|runtime": 2_038,
+    "runtime/module": 3_637,
+    "runtime/qten_style|runtime": 2_031,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_109,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_143,

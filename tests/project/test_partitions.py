@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
@@ -17,7 +17,7 @@ from tests.cli.test_run_laws import folder, outputs, write
 from tests.command import BATCH, Command
 from tests.generate.random_projects import Project, projects
 
-law = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
+law = settings(max_examples=10, phases=[Phase.generate])
 
 SETTINGS = ("", '[tool.qten-gen]\nsource-roots = ["."]\n', '[tool.qten-gen]\nsrc = ["shop"]\n', None)
 
