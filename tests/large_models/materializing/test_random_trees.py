@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from qten_gen import Module, buffer, param, submodule
 from qten_gen.large_models.materializing.survey import method_of
-from qten_gen.runtime.module.life_cycles import seeded
+from qten_gen.runtime.module.stand_in import seeded
 
 from .declared import Block, assert_same
 
