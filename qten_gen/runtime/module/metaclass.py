@@ -77,7 +77,10 @@ class ModuleMeta(DeclarationMeta):
         @property
         def __signature__(cls) -> Signature:
             """The signature of the constructor, which `inspect` would read from `__call__`."""
-            constructor = signature(cls.__init__)
+            try:
+                constructor = signature(cls.__init__, eval_str=True)  # `inspect` evaluates nothing in what it gets from here
+            except Exception:  # a type that only checkers import
+                constructor = signature(cls.__init__)
             return constructor.replace(parameters=[*constructor.parameters.values()][1:])
 
     # To checkers the class is a function, so that they know the arguments of its constructor.
