@@ -77,8 +77,8 @@ class ModuleMeta(DeclarationMeta):
         @property
         def __signature__(cls) -> Signature:
             """The signature of the constructor, which `inspect` would read from `__call__`."""
-            try:
-                constructor = signature(cls.__init__, eval_str=True)  # `inspect` evaluates nothing in what it gets from here
+            try:  # `inspect` evaluates nothing in what it gets from here
+                constructor = signature(cls.__init__, eval_str=True)
             except Exception:  # a type that only checkers import
                 constructor = signature(cls.__init__)
             return constructor.replace(parameters=[*constructor.parameters.values()][1:])
