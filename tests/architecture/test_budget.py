@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_024,
     "emit|report|building": 2_304,
     "runtime/declaring": 3_337,
-    "runtime/module": 3_676,
+    "runtime/module": 3_656,
     "runtime/qten_style|runtime": 2_031,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_110,
     "runtime/tensorclass/(methods|operations)": 4_590,

@@ -172,15 +172,12 @@ class NotGiven:
 
 def collect(cls: type[HandlerTables]) -> None:
     """Fill the tables of a class from what is registered on it and its bases."""
-    table: dict[type, Handler] = {}
-    for ancestor in cls.__mro__:
-        for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
-            table.setdefault(obj_type, registration.handler)
+    table = {obj_type: registration.handler for obj_type, (_, registration) in _owners(cls).items()}
     cls._table = table
     cls._find_open = Finder(table) if any(map(is_open, table)) else None
     cls._by_instance = tuple(filter(_checks_instances, table))
     # A new dict, because other threads read the old one meanwhile.
-    cls._resolved = {NotGiven: None} | {found: table[found] for found in table if _is_decided(cls, found)}
+    cls._resolved = {NotGiven: None, **({} if cls._by_instance else table)}
 
 
 def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
@@ -214,13 +211,10 @@ def find_handler(cls: type[HandlerTables], obj: object) -> Handler | None:
         return resolved[obj_type]
     except KeyError:
         shown = obj.__class__  # of a proxy or a mock, the class that it stands for
-    found = _covering(cls, obj_type)
-    if isinstance(shown, type) and shown is not obj_type:
-        found = _narrower(_covering(cls, shown), found)
-    found = _by_instance(cls, obj, found)
+    found = _by_instance(cls, obj, _covering(cls, shown))
     handler = None if found is None else table.get(found)
-    is_cached = shown is obj_type and cls._find_open is None and _is_decided(cls, obj_type)
-    if is_cached and len(resolved) < _MOST + len(table):
+    is_decided = shown is obj_type and not (cls._find_open or cls._by_instance)  # by the class of the object alone
+    if is_decided and len(resolved) < _MOST + len(table):
         resolved[obj_type] = handler
     if cls._table is not table:  # another thread registered a handler in between
         resolved.pop(obj_type, None)
@@ -234,24 +228,12 @@ def _checks_instances(registered: type) -> bool:
     return type(registered).__instancecheck__ not in usual and not getattr(registered, "_is_protocol", False)
 
 
-def _is_decided(cls: type[HandlerTables], obj_type: type) -> bool:
-    """Return whether all objects of a class have the same handler."""
-    return not any(issubclass(obj_type, Tensor) or not issubclass(found, Tensor) for found in cls._by_instance)
-
-
 def _by_instance(cls: type[HandlerTables], obj: object, found: type | None) -> type | None:
     """The registered type for an object: `found` for its class, or a more specific one that it is an instance of."""
     for candidate in cls._by_instance:
-        if isinstance(obj, candidate):
-            found = _narrower(found, candidate)
+        if isinstance(obj, candidate) and (found is None or issubclass(candidate, found)):
+            found = candidate
     return found
-
-
-def _narrower(first: type | None, second: type | None) -> type | None:
-    """The more specific of two types; the first one where neither is."""
-    if first is None or (second is not None and issubclass(second, first)):
-        return second
-    return first
 
 
 def unhandled(cls: type[HandlerTables], obj_type: type) -> str:

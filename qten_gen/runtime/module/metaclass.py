@@ -63,8 +63,7 @@ class ModuleMeta(DeclarationMeta):
             except Exception as error:
                 from .wrong_arguments import explained
 
-                said = explained(cls, error)
-                if said is None:
+                if (said := explained(cls, error)) is None:
                     raise
                 raise said from error
             unsaved = getattr(module, "_non_persistent_buffers_set", ())

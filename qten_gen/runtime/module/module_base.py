@@ -60,9 +60,8 @@ class HandlerTables:
     _by_instance: ClassVar[tuple[type, ...]] = ()
     """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
     _resolved: ClassVar[Resolved] = {}
-    """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the start,
-    and no others where abstract classes are registered: a virtual subclass can be declared at any time. Classes whose objects
-    differ in their handler are not in it."""
+    """The handler for an object class, or None, as far as one was looked for: for the registered types from the start, and for no
+    others where abstract classes are registered, which can get subclasses at any time. Empty where `_by_instance` is not."""
     _dispatch: ClassVar[Dispatch] = Dispatch()
     """The functions that were put into this very class."""
 
