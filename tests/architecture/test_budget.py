@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_337,
     "runtime/module": 3_656,
     "runtime/qten_style|runtime": 2_031,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_110,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_060,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_143,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_788,
