@@ -23,26 +23,33 @@ _REPEATED = (
 )
 """The types of errors whose message is all that they hold. Of others, such as those for memory, callers read more."""
 
+_CALLED_BY_GENERATED_CODE = tuple(
+    f"{__package__}.{name}" for name in ("construction", "initialisation", "registration", "ties_and_dtypes")
+)
+"""The modules whose functions carry out one expression of a constructor."""
+
 
 def explained(cls: type, error: Exception) -> Exception | None:
     """The error to raise in place of one from a generated constructor; None where it is not about the arguments."""
     constructor = _generated_constructor(cls, error)
     if type(error) not in _REPEATED or constructor is None:
         return None
-    frame, owner = constructor.tb_frame, cls.__name__
+    owner, taken = cls.__name__, constructor.tb_frame.f_locals
     for name, annotation in cls.__init__.__annotations__.items():  # type: ignore[misc] # of the class that failed
         expected = formatannotation(annotation)
-        if name in frame.f_locals and not _fits(frame.f_locals[name], expected):
-            return TypeError(f"{owner}.{name}: expected {expected}, got {shown(name, frame.f_locals)}")
-    inner = constructor.tb_next
-    if inner is not None and not inner.tb_frame.f_globals["__name__"].startswith("torch."):
-        return None  # from user code, or an error of ours that names the class
-    expression = _running(frame, constructor.tb_lasti)
-    if expression.startswith("raise "):  # a check, whose error says all of this
+        if name in taken and not _fits(taken[name], expected):
+            return TypeError(f"{owner}.{name}: expected {expected}, got {shown(name, taken)}")
+    entry = _last_generated(constructor)
+    named = tuple(f"{base.__name__}{end}" for base in cls.__mro__ for end in ".:")
+    if str(error).startswith(named) or _comes_from_elsewhere(entry):
+        return None
+    frame, expression = entry.tb_frame, _running(entry.tb_frame, entry.tb_lasti)
+    if not expression or expression.startswith("raise "):  # a check, whose error says all of this
         return None
     values = {name: value for name, value in frame.f_locals.items() if name != "self" and value is not None}
-    got = [f"{path} = {shown(path, values)}" for path in paths(expression, values)]
-    return type(error)(f"{owner}: cannot compute {expression} of {', '.join(got)}: {error}") if got else None
+    got = ", ".join(f"{path} = {shown(path, values)}" for path in paths(expression, values))
+    kind, reason = (ValueError, error.args[0]) if isinstance(error, KeyError) else (type(error), error)
+    return kind(f"{owner}: cannot compute {expression}{got and f' of {got}'}: {reason}")
 
 
 def _generated_constructor(cls: type, error: Exception) -> TracebackType | None:
@@ -53,6 +60,22 @@ def _generated_constructor(cls: type, error: Exception) -> TracebackType | None:
     while entry is not None and entry.tb_frame.f_code not in codes:
         entry = entry.tb_next
     return entry
+
+
+def _last_generated(constructor: TracebackType) -> TracebackType:
+    """The last entry in a row of the file of a constructor: its own, a comprehension in it, or `reset_parameters`."""
+    entry, file = constructor, constructor.tb_frame.f_code.co_filename
+    while entry.tb_next is not None and entry.tb_next.tb_frame.f_code.co_filename == file:
+        entry = entry.tb_next
+    return entry
+
+
+def _comes_from_elsewhere(entry: TracebackType) -> bool:
+    """True if an error comes from a constructor or initializer that is not torch's, such as the user's, which says more."""
+    inner = entry.tb_next
+    while inner is not None and inner.tb_frame.f_globals["__name__"] in _CALLED_BY_GENERATED_CODE:
+        inner = inner.tb_next
+    return inner is not None and not inner.tb_frame.f_globals["__name__"].startswith("torch.")
 
 
 def _running(frame: FrameType, instruction: int) -> str:
@@ -81,6 +104,8 @@ def _fits(value: object, annotation: str) -> bool:
             return isinstance(value, SupportsFloat) or hasattr(value, "__index__")
         case "str" | "None":
             return isinstance(value, str) if name == "str" else value is None
+        case "type":
+            return callable(value)
         case "list" | "tuple":
             sizes = set(inside.rstrip("]").split(", ")) - {"..."} == {"int"}
             return isinstance(value, list | tuple) and (not sizes or all(_fits(item, "int") for item in value))
