@@ -45,9 +45,8 @@ def field_after_default(context: RuleContext) -> Iterator[Problem]:
             before = field.name
         elif before is not None and not any({field.name, before} <= names - own for names in inherited):
             place = field.place / "target" if field.name in own else context.name_place
-            help = (
-                f"give {field.name} a default, move it above {before}, or write {field.name}: ... = field(kw_only=True)"
-            )
+            write = f"write {field.name}: ... = field(kw_only=True)"
+            help = f"give {field.name} a default, move it above {before}, or {write}"
             yield Problem(f"{field.name} has no default, but follows {before}, which has one", place, help)
 
 
