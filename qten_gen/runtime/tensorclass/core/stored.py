@@ -60,7 +60,7 @@ class Stored:
         _lock: Lock | None
         """The lock that forbids changes; None for an object that may change."""
         _entered: tuple[bool | None, tuple[bool, ...]]
-        """If it was locked before the last call of `lock_` or `unlock_`, and before each open `with` statement. Unset at first."""
+        """If it was locked before the last call of `lock_` or `unlock_`, and before each open `with` block. Unset at first."""
 
         _declared_as: ClassVar[Summary]
         """The declaration in the class statement."""
