@@ -119,7 +119,7 @@ class Net(nn.Module):
 
 def found_in(module: nn.Module, given: Mapping[str, object], prefix: str = "") -> dict[str, Tensor]:
     """The tensors that a checkpoint has by name."""
-    matches = matched(survey(module), given, prefix)  # type: ignore[arg-type] # some have other things than tensors
+    matches = matched(survey(module), given, prefix).tensors  # type: ignore[arg-type] # some have other things than tensors
     return {held.homes[0].qualified: tensor for held, tensor in matches.items()}
 
 
@@ -162,7 +162,7 @@ def test_everything_that_does_not_fit_is_listed() -> None:
         "step: expected torch.float32, got torch.complex64, which has imaginary parts",
         "epoch: expected a tensor, got int",
         "model: expected a tensor, got dict; give the state dict that is in it",
-        "norm._extra_state: extra state is not read; materialize without it, and call load_state_dict afterwards",
+        "norm._extra_state: the module has no set_extra_state",
     ]
 
 
@@ -195,6 +195,33 @@ def test_migrate_brings_names_up_to_date_and_may_compute_tensors() -> None:
     today["part.w"] = today.pop("part.weight")
     with pytest.raises(CheckpointError, match=r"part\.w: the module has no parameter"):
         found_in(module, today)
+
+
+class Counted(nn.Linear):
+    """A layer with a number beside its tensors in its state dict."""
+
+    steps = 0
+
+    def get_extra_state(self) -> dict[str, int]:
+        return {"steps": self.steps}
+
+    def set_extra_state(self, state: dict[str, int]) -> None:
+        assert not self.weight.is_meta
+        self.steps = state["steps"]
+
+
+class Counting(Module):
+    first: Counted = submodule(Counted, 2, 3)
+    second: Counted = submodule(Counted, 2, 3)
+
+
+def test_extra_state_is_set_once_the_tensors_are_there_and_not_beside_tensors_that_stay() -> None:
+    trained, module = Counting(), Counting.on_meta()
+    trained.first.steps, trained.second.steps = 3, 4
+    module.second = Counted(2, 3)
+    module.materialize("cpu", state_dict=trained.state_dict())
+    assert (module.first.steps, module.second.steps) == (3, 0)
+    assert torch.equal(module.first.weight, trained.first.weight)
 
 
 class Own(nn.Linear):
