@@ -13,6 +13,8 @@ from ...project.libraries import Installed
 from .copying import ANY, ModuleClasses, copied
 from .library_modules import Sources, Unreadable
 
+_COMMAND = "qten-gen stubs"
+
 _SHARED = "qten_gen_module_types"
 """The stub that the others import as `_types`. It exists for type checkers only."""
 
@@ -74,8 +76,9 @@ def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = Fal
         top = file.name.partition(".")[0]
         version = versions.setdefault(top, installed.version(file.name))
         path = f"{file.name.replace('.', '/')}{'/__init__' if file.is_package else ''}.pyi"
-        texts[path] = with_header(f"{file.shown} of {' '.join(filter(None, (top, version)))}", FORMAT, body)
-    texts[f"{_SHARED}.pyi"] = with_header("qten-gen", FORMAT, _DIRECTIVES + rendered("library_types.pyi.j2"))
+        texts[path] = with_header(f"{file.shown} of {' '.join(filter(None, (top, version)))}", FORMAT, body, _COMMAND)
+    shared = _DIRECTIVES + rendered("library_types.pyi.j2")
+    texts[f"{_SHARED}.pyi"] = with_header("qten-gen", FORMAT, shared, _COMMAND)
     libraries = tuple(" ".join(filter(None, item)) for item in sorted(versions.items()))
     return Stubs(
         texts if modules and not problems else {},

@@ -231,6 +231,8 @@ def batch_dimensions(self: Stored, dims: Dim | Sequence[Dim], name: str) -> tupl
         IndexError: there is no such batch dimension.
         ValueError: there are none, or one is given twice.
     """
+    if type(dims) is int:
+        return (dimension(self, dims),)
     wanted = listed(dims)
     found = tuple([dimension(self, dim) for dim in wanted])
     if not found or len(set(found)) < len(found):

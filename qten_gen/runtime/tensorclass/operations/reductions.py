@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import torch
 from torch import Size, Tensor
@@ -34,40 +34,24 @@ class ValuesAndIndices(NamedTuple, Generic[Item]):
     indices: Item
 
 
-class _Reduction(NamedTuple):
-    """The reduction of each tensor: `function(tensor, *first, dims, keepdim, **options)`."""
-
-    function: Function
-    first: tuple[object, ...]
-    dims: int | tuple[int, ...] | None
-    keepdim: bool
-    options: Mapping[str, object]
+_Reduction: TypeAlias = tuple[Function, int | tuple[int, ...] | None, bool]
+"""What is computed of each tensor: `function(tensor, dims, keepdim)`."""
 
 
 @items_become("reduced")
 def _reduce(tensor: Tensor, argument: _Reduction) -> Tensor:
-    function, first, dims, keepdim, options = argument
-    over = tuple(range(tensor.dim())) if dims is None else dims
-    result: Tensor = function(tensor, *first, over, keepdim, **options)
+    function, dims, keepdim = argument
+    result: Tensor = function(tensor, tuple(range(tensor.dim())) if dims is None else dims, keepdim)
     return result
 
 
 @items_become("reduced")
 def _reduce_to_number(tensor: Tensor, argument: _Reduction) -> Tensor:
-    function, first, _, _, options = argument
-    result: Tensor = function(tensor, *first, **options)
+    result: Tensor = argument[0](tensor)
     return result
 
 
-def reduced(
-    self: T,
-    name: str,
-    function: Function,
-    dim: Dims = None,
-    keepdim: bool = False,
-    first: tuple[object, ...] = (),
-    options: Mapping[str, object] = {},  # never written to
-) -> T:
+def reduced(self: T, name: str, function: Function, dim: Dims = None, keepdim: bool = False) -> T:
     """The object with every tensor reduced over batch dimensions; without `dim`, over all dimensions that it has.
 
     Raises:
@@ -81,15 +65,17 @@ def reduced(
             left = Size([1 if at in dims else length for at, length in enumerate(size)])
         else:
             left = Size([length for at, length in enumerate(size) if at not in dims])
-            names = dimension_names.without(names, dims)
+            names = names and dimension_names.without(names, dims)
         # Functions of torch take one number faster than a tuple of one, and some take no tuple.
-        argument = _Reduction(function, first, dims[0] if len(dims) == 1 else dims, keepdim, options)
-        return with_names(rearranged(self, name, _reduce, argument, left), names)
-    argument = _Reduction(function, first, None, keepdim, options)
+        over = dims[0] if len(dims) == 1 else dims
+        out = rearranged(self, name, _reduce, (function, over, keepdim), left)
+        out._names = names
+        return out
     if keepdim:
-        out = with_names(rearranged(self, name, _reduce, argument, Size((1,) * len(size))), names)
+        out = rearranged(self, name, _reduce, (function, None, True), Size((1,) * len(size)))
+        out._names = names
     else:
-        out = rearranged(self, name, _reduce_to_number, argument, Size())
+        out = rearranged(self, name, _reduce_to_number, (function, None, False), Size())
     _level(out)
     return out
 
@@ -140,7 +126,7 @@ def _reduction(name: str, doc: str, *others: Function) -> Operation:
     function: Function = getattr(torch, name)
 
     def handler(input: T, dim: Dims = None, keepdim: bool = False, **options: object) -> T:
-        return reduced(input, name, function, dim, keepdim, options=options)
+        return reduced(input, name, partial(function, **options) if options else function, dim, keepdim)
 
     return _entry(name, doc, documented(handler, name, doc), (function, *others), form="reduction", is_method=False)
 
@@ -154,7 +140,7 @@ def _spread(name: str, doc: str) -> Operation:
     ) -> T:
         dims, divisor = (None, dim) if isinstance(dim, bool) else (dim, unbiased)
         amount = int(divisor) if correction is None else correction
-        return reduced(input, name, applied, dims, keepdim, options={"correction": amount})
+        return reduced(input, name, partial(applied, correction=amount), dims, keepdim)
 
     def applied(tensor: Tensor, dims: Any = None, keepdim: bool = False, *, correction: float) -> Tensor:
         result: Tensor = function(tensor, dims, correction=correction, keepdim=keepdim)
@@ -256,7 +242,12 @@ def norm(
             f"norm: expected a number or 'fro', got {p!r}; norms of matrices are those of a field's tensor"
         )
     order = 2 if p == "fro" else p
-    return reduced(input, "norm", torch.linalg.vector_norm, dim, keepdim, (order,), {"dtype": dtype})
+
+    def applied(tensor: Tensor, dims: Any = None, keepdim: bool = False) -> Tensor:
+        result: Tensor = torch.linalg.vector_norm(tensor, order, dims, keepdim, dtype=dtype)
+        return result
+
+    return reduced(input, "norm", applied, dim, keepdim)
 
 
 functional = torch.nn.functional

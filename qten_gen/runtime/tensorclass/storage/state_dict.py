@@ -74,14 +74,14 @@ def state_dict(
     Raises:
         TypeError: a static value is of a type that neither `torch.load` reads safely nor JSON holds.
     """
-    state: Any = _nested(self, keep_vars)
+    state = _nested(self, keep_vars)
     if destination is None and not prefix and not flatten:
-        return cast("dict[str, Any]", state)
+        return state
     found: Any = OrderedDict() if destination is None else destination
     # A plain dict has no place for metadata.
     if issubclass(type(found), OrderedDict) and not hasattr(found, "_metadata"):
         found._metadata = OrderedDict()
-    entries, levels = _flat(state) if flatten else (state, state._metadata)
+    entries, levels = _flat(state) if flatten else (state, _levels(state))
     found.update({prefix + name: value for name, value in entries.items()})
     if hasattr(found, "_metadata"):
         found._metadata.update({(prefix + name).removesuffix("."): level for name, level in levels.items()})
@@ -92,13 +92,13 @@ def _nested(self: Stored, keep_vars: bool) -> NestedState:
     """The tensors of an object by name, what is not a tensor in the metadata."""
     values, static = self._field_values()
     codes = {name: encode(value, label(self, name)) for name, value in zip(self._static, static, strict=True)}
-    found: Any = OrderedDict()
+    found: NestedState = OrderedDict()
     level: Level = {"batch_size": self._batch_size, "device": self._device, "names": self._names, "static": codes}
-    found._metadata = OrderedDict({"": level})
+    found._metadata = OrderedDict({"": level})  # type: ignore[attr-defined] # as in the state dict of a module
     for name, value in zip(tensor_and_nested(self), values, strict=True):
         if value is not None:
-            found[name] = _entry(value, keep_vars)
-    return cast(NestedState, found)
+            found[name] = value.detach() if isinstance(value, Tensor) and not keep_vars else _entry(value, keep_vars)
+    return found
 
 
 def _entry(value: object, keep_vars: bool) -> Tensor | NestedState:

@@ -44,7 +44,7 @@ def an_invertible_rotation(module: Any) -> None:
         nn.Parameter(torch.log(torch.abs(s))),
         nn.Parameter(torch.triu(up, 1)),
     )
-    old = torch.qr(torch.FloatTensor(3, 3).normal_())[0]
+    old = torch.linalg.qr(torch.FloatTensor(3, 3).normal_())[0]
     module.old = nn.Parameter(old)
 
 
