@@ -66,8 +66,8 @@ def matched(tree: Tree, given: StateDict, prefix: str) -> Matched:
             below = f"{without_wrappers(path)}." if path else ""
             migrate(type(module), found, below, versions.get((prefix + below).removesuffix("."), {}))
     extra = dict(_extra_states(tree.root, found))
-    names = {name: held for held in tree.held for name in _names(held)}
-    problems = [*_own_ways(tree.root), *_misfits(names, found), *_broken_ties(tree, found)]
+    names = dict(_names(tree))
+    problems = [*_own_ways(tree.root), *_misfits(names, found), *_broken_ties(names, found)]
     if problems:
         shown = [*problems[:_SHOWN], *(["..."] if problems[_SHOWN:] else [])]
         raise CheckpointError("\n    ".join([f"materialize(): {where} does not fit the module:", *shown]))
@@ -138,17 +138,18 @@ def _file(path: str) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: expected a file of safetensors: {error}") from error
 
 
-def _names(held: HeldTensor) -> Iterator[str]:
-    """The names of a tensor in a state dict."""
-    for home in held.homes:
-        is_buffer = home.registry is Registry.BUFFERS and home.name not in home.module._non_persistent_buffers_set
-        if home.registry is Registry.PARAMETERS or is_buffer:
-            yield without_wrappers(home.qualified)
+def _names(tree: Tree) -> Iterator[tuple[str, HeldTensor]]:
+    """The tensors by their names in a state dict, in its order; a module that is registered twice has two paths there."""
+    for path, module in tree.root.named_modules(remove_duplicate=False):
+        for home, held in tree.of(module):
+            is_buffer = home.registry is Registry.BUFFERS and home.name not in module._non_persistent_buffers_set
+            if home.registry is Registry.PARAMETERS or is_buffer:
+                yield without_wrappers(f"{path}.{home.name}").removeprefix("."), held
 
 
 def _extra_states(root: nn.Module, found: dict[str, Any]) -> Iterator[tuple[nn.Module, object]]:
     """Take the states beside tensors out of a checkpoint, for the modules whose classes read them."""
-    for path, module in root.named_modules():
+    for path, module in root.named_modules(remove_duplicate=False):
         name = without_wrappers(f"{path}._extra_state").removeprefix(".")
         if name in found and type(module).set_extra_state is not nn.Module.set_extra_state:
             yield module, found.pop(name)
@@ -172,13 +173,13 @@ def _misfits(names: Mapping[str, HeldTensor], found: Mapping[str, object]) -> It
             yield f"{name}: expected {wanted.dtype}, got {value.dtype}, which has imaginary parts"
 
 
-def _broken_ties(tree: Tree, found: Mapping[str, object]) -> Iterator[str]:
+def _broken_ties(names: Mapping[str, HeldTensor], found: Mapping[str, object]) -> Iterator[str]:
     """Tied names whose values in the checkpoint begin differently: it is of a model without the tie, and one would be lost."""
-    for held in tree.held:
-        stored = [(name, value) for name in _names(held) if isinstance(value := found.get(name), Tensor)]
-        for name, value in stored[1:]:
-            first, other = stored[0]
-            if value.dtype == other.dtype and beginning(value) != beginning(other):
+    stored: dict[HeldTensor, tuple[str, Tensor]] = {}
+    for name, held in names.items():
+        if isinstance(value := found.get(name), Tensor):
+            first, other = stored.setdefault(held, (name, value))
+            if value is not other and value.dtype == other.dtype and beginning(value) != beginning(other):
                 yield f"{name}: the module ties it to {first}, and it has other values"
 
 
