@@ -35,15 +35,22 @@ def explained(module: nn.Module, error: Exception, constructor: TracebackType) -
         expected = formatannotation(annotation)
         if name in frame.f_locals and not _fits(frame.f_locals[name], expected):
             return TypeError(f"{owner}.{name}: expected {expected}, got {shown(name, frame.f_locals)}")
-    inner = constructor.tb_next
-    if inner is not None and not inner.tb_frame.f_globals["__name__"].startswith("torch."):
-        return None  # from user code, or an error of ours that names the class
     expression = _running(frame, constructor.tb_lasti)
-    if expression.startswith("raise "):  # a check, whose error says all of this
+    if _is_of_user(constructor.tb_next) or str(error).startswith(owner) or not expression:
         return None
     values = {name: value for name, value in frame.f_locals.items() if name != "self" and value is not None}
     got = [f"{path} = {shown(path, values)}" for path in paths(expression, values)]
-    return type(error)(f"{owner}: cannot compute {expression} of {', '.join(got)}: {error}") if got else None
+    given = f" of {', '.join(got)}" if got else ""
+    return type(error)(f"{owner}: cannot compute {expression}{given}: {error}")
+
+
+def _is_of_user(trace: TracebackType | None) -> bool:
+    """True if an error went through code that is neither torch's nor ours, which says itself what is wrong."""
+    while trace is not None:
+        if not trace.tb_frame.f_globals["__name__"].startswith(("torch.", "qten_gen.")):
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _running(frame: FrameType, instruction: int) -> str:
