@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import types
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
@@ -173,15 +172,7 @@ def _calls(specifier: Any) -> Iterator[tuple[Any, object, Callable[[], Any]]]:
         for name in {**signature(specifier).parameters, **keywords}:
             kept = {key: value for key, value in keywords.items() if (key, name) != ("initializer", "value")}
             several = nn.ParameterList if specifier is param else ModuleList[nn.Linear]
-            yield (
-                several if name == "repeat" else annotation,
-                wrong,
-                partial(specifier, *given, **{**kept, name: wrong}),
-            )
-
-
-def _filled(space: dict[str, Any], body: dict[str, Any]) -> None:
-    space.update(body)
+            yield several if name == "repeat" else annotation, wrong, partial(specifier, *given, **kept | {name: wrong})
 
 
 @pytest.mark.parametrize("specifier", _SPECIFIERS)
@@ -191,7 +182,7 @@ def test_a_wrong_argument_of_a_specifier_works_or_raises_an_error_that_names_cla
             made = call()
             body: Any = {"__annotations__": {"dim": int, "item": annotation}, "__module__": __name__}
             body["item"] = submodule(Kept, made) if specifier in (const, choice) else made
-            types.new_class("Net", (Module,), exec_body=partial(_filled, body=body))(4)
+            type.__call__(type(Module), "Net", (Module,), body)(4)
         except DeclarationError as error:
             assert "  item: error QG" in str(error), (wrong, error)
         except Exception as error:

@@ -206,35 +206,17 @@ def matrices_of_a_graph(module: Any) -> None:
 
 
 @constructor
-def quantiles_and_bins(module: Any) -> None:
-    x = torch.randn(50)
-    module.edges = torch.quantile(x, torch.linspace(0, 1, 5))
-    module.bins = torch.bucketize(x, module.edges)
-    module.found = torch.searchsorted(module.edges, x[:3])
-    module.histogram = torch.histc(x, 5)
-    module.top = torch.topk(x, 3).values
-    module.sorted, module.places = torch.sort(x[:5])
-    module.median = x.median()
-    module.counts = torch.unique(torch.randint(0, 3, (10,)), return_counts=True)[1]
-
-
-@constructor
-def constants_of_linear_algebra(module: Any) -> None:
-    module.a = torch.vander(torch.arange(3.0))
-    module.b = torch.logspace(0, 2, 3)
-    module.c = torch.block_diag(torch.ones(2, 2), torch.eye(1))
-    module.d = torch.kron(torch.eye(2), torch.ones(1, 2))
-    module.e = torch.linalg.cholesky(torch.eye(3) + torch.ones(3, 3))
+def results_of_linear_algebra_and_statistics(module: Any) -> None:
     u, s, vh = torch.linalg.svd(torch.randn(4, 3), full_matrices=False)
     module.f = nn.Parameter(u[:, :2] @ torch.diag(s[:2]))
     module.g = nn.Parameter(vh[:2])
     module.h = torch.svd_lowrank(torch.randn(6, 5), q=2)[1]
-    module.i = torch.pinverse(torch.randn(3, 2))
     module.j = torch.linalg.eig(torch.randn(3, 3))[0]
-    module.k = torch.trapz(torch.arange(4.0))
-    module.l = torch.cross(torch.randn(3), torch.randn(3), dim=0)
-    module.n = torch.special.i0(torch.linspace(0, 1, 3))
-    module.o = torch.kaiser_window(8)
+    module.counts = torch.unique(torch.randint(0, 3, (10,)), return_counts=True)[1]
+    module.sorted, module.places = torch.sort(torch.randn(5))
+    module.repeated = torch.repeat_interleave(torch.randn(2), torch.tensor([1, 2]))
+    module.d = torch.stft(torch.randn(32), 8, window=torch.hann_window(8), return_complex=True)
+    module.e = torch.istft(module.d, 8, window=torch.kaiser_window(8))
 
 
 @constructor
@@ -309,17 +291,3 @@ def values_from_files(module: Any) -> None:
     module.register_buffer("b", torch.load(io.BytesIO(STATE_DICT.getvalue()))["weight"][0])
     module.c = torch.from_numpy(numpy.load(io.BytesIO(ARRAY.getvalue())))
     module.d = torch.frombuffer(bytearray(b"\x00\x01\x02\x03"), dtype=torch.uint8)
-
-
-@constructor
-def windows_and_grids(module: Any) -> None:
-    module.a = torch.repeat_interleave(torch.randn(2), torch.tensor([1, 2]))
-    module.b = torch.split(torch.randn(4), torch.tensor([1, 3]).tolist())
-    module.c = torch.nn.utils.rnn.pad_sequence([torch.randn(2), torch.randn(3)])
-    module.d = torch.stft(torch.randn(32), 8, window=torch.hann_window(8), return_complex=True)
-    module.e = torch.istft(module.d, 8, window=torch.hann_window(8))
-    module.g = F.grid_sample(
-        torch.randn(1, 1, 3, 3),
-        F.affine_grid(torch.eye(2, 3)[None], [1, 1, 3, 3], align_corners=False),
-        align_corners=False,
-    )
