@@ -304,15 +304,11 @@ def _of_classes(call: SpecifierCall) -> Iterator[Problem]:
     own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
     members = [each for each in call.arguments if each.keyword not in own] if is_sequence(call) else call.arguments[:1]
     for argument in members if is_sequence(call) or call.name == language.SUBMODULE else ():
-        match argument.value:
-            case Value(choice=None, literal=literal, is_callable=called) if literal is not None or not called:
-                text = argument.value.text
-            case Dim():
-                text = argument.text
-            case _:
-                continue
-        help = "write the class, such as nn.Linear, and then its arguments"
-        yield Problem(f"{text} makes no child: it is neither a class nor a function", argument.place, help)
+        value = argument.value if isinstance(argument.value, Value) else None
+        is_called = value is not None and (value.choice is not None or (value.literal is None and value.is_callable))
+        if not is_called and isinstance(argument.value, Value | Dim):
+            message = f"{value.text if value else argument.text} makes no child: it is neither a class nor a function"
+            yield Problem(message, argument.place, "write the class, such as nn.Linear, and then its arguments")
 
 
 def _of_lists(call: SpecifierCall) -> Iterator[Problem]:

@@ -40,12 +40,10 @@ class CheckpointError(ValueError):
 
 
 class Matched(NamedTuple):
-    """The values that a checkpoint has for a module."""
+    """The values that a checkpoint has for the tensors of a module, and the arguments of `set_extra_state`."""
 
     tensors: Mapping[HeldTensor, Tensor]
-    """By the tensor of the module that gets the values."""
     extra_states: Mapping[nn.Module, object]
-    """The arguments of `set_extra_state`, by module."""
 
 
 def matched(tree: Tree, given: StateDict, prefix: str) -> Matched:

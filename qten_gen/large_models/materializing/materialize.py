@@ -103,13 +103,7 @@ class _Work:
     """Gives the tensors of a tree their values, one unit after the other."""
 
     def __init__(
-        self,
-        tree: Tree,
-        device: torch.device,
-        dtype: torch.dtype | None,
-        loaded: Matched,
-        seed: int,
-        prefix: str,
+        self, tree: Tree, device: torch.device, dtype: torch.dtype | None, loaded: Matched, seed: int, prefix: str
     ) -> None:
         self.tree, self.device, self.dtype, self.seed = tree, device, dtype, seed
         self.loaded, self._extra_states = loaded

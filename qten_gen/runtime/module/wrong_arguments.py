@@ -6,6 +6,7 @@ import ast
 import linecache
 from inspect import formatannotation, unwrap
 from itertools import islice
+from traceback import walk_tb
 from types import FrameType, TracebackType
 from typing import SupportsFloat
 
@@ -45,11 +46,8 @@ def explained(cls: type, error: Exception) -> Exception | None:
 
 def _is_of_user(trace: TracebackType | None) -> bool:
     """True if an error went through code that is neither torch's nor ours, which says itself what is wrong."""
-    while trace is not None:
-        if not trace.tb_frame.f_globals["__name__"].startswith(("torch.", "qten_gen.")):
-            return True
-        trace = trace.tb_next
-    return False
+    ours = ("torch.", "qten_gen.")
+    return any(not frame.f_globals["__name__"].startswith(ours) for frame, _ in walk_tb(trace))
 
 
 def _generated_constructor(cls: type, error: Exception) -> TracebackType | None:
