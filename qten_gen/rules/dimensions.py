@@ -84,7 +84,7 @@ def unknown_dimension(context: RuleContext) -> Iterator[Problem]:
     """An expression uses a name that is not a config field or a derived value, or one whose value does not fit.
 
     The constructor computes sizes and other values from its own arguments, which are the fields with a plain annotation, and
-    from derived values. Any other name, such as that of a parameter, a buffer or a global variable, would raise NameError
+    from derived values. Any other name, such as the name of a parameter, a buffer or a global variable, would raise NameError
     there. A size that is not an integer would raise TypeError when the tensor is created.
 
     An argument of a submodule can be the name of a config field of any type, which passes its value: `submodule(nn.Dropout,
@@ -256,6 +256,8 @@ def _problem(name: str, argument: str, given: Value, context: RuleContext) -> tu
     if not given.is_container and kind_of(given, context) is not None:  # a partial may hold a tensor
         message = f"the {argument} of {name} is not a function, but a tensor or a module: one for all instances"
         return message, "write a function, such as lambda tensor: tensor.copy_(values)"
+    if given.literal not in (None, "None") or not given.is_callable:
+        return f"the {argument} of {name} is not a function: {given.text}", "write a function, or the name of a method"
     function = given.torch_name or (given.partial.function if given.partial is not None else "")
     fills = not function.startswith("torch.") or function.startswith("torch.nn.init.") or function.endswith("_")
     if argument == "initializer" and not fills:
