@@ -16,7 +16,7 @@ ROOMS = {
     "reflection": 928,
     "rules": 5_049,
     "emit|report|building": 2_308,
-    "runtime/declaring": 3_337,
+    "runtime/declaring": 3_336,
     "runtime/module": 3_658,
     "runtime/qten_style|runtime": 2_031,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_060,
