@@ -327,7 +327,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         if not isinstance(rows, Tensor):
             raise TypeError(
                 f"{type(self).__name__}.reduce: expected rows in a Tensor; reduce a field: "
-                ".map_rows(lambda rows: rows.boxes).reduce(...)"
+                f".map_rows(lambda rows: rows.{rows._fields[0]}).reduce({how!r})"
             )
         exact = rows.is_floating_point() or rows.is_complex()
         undefined = {"sum": False, "mean": not exact, "max": rows.is_complex() or rows.dtype is torch.bool}

@@ -104,14 +104,15 @@ def copied(
         elif tensor.layout is torch.strided and not is_functorch_wrapped_tensor(tensor):
             others.add(tensor.untyped_storage()._cdata)
     for tensor in plain:
-        if tensor.untyped_storage()._cdata not in others and (all_of_them or not tensor.is_shared()):  # type: ignore[no-untyped-call] # torch gives it no types
+        storage = tensor.untyped_storage()
+        if storage._cdata not in others and (all_of_them or not storage.is_shared()):
             size, first = tensor.itemsize, int(tensor.storage_offset()) * tensor.itemsize
             count = tensor.numel()
             if count and not tensor.is_contiguous():
                 count = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)) + 1
             end = first + count * size
-            if end <= tensor.untyped_storage().nbytes():  # not freed by `resize_(0)`
-                by_storage.setdefault(tensor.untyped_storage()._cdata, []).append((first, end, tensor))
+            if end <= storage.nbytes():  # not freed by `resize_(0)`
+                by_storage.setdefault(storage._cdata, []).append((first, end, tensor))
     ranges: list[tuple[int, int, list[Tensor]]] = []
     for found in by_storage.values():
         start, end, inside = 0, 0, list[Tensor]()
@@ -151,7 +152,7 @@ def _room(size: int, shared: bool) -> Tensor:
     """Bytes of memory, which other processes can map where they are `shared`."""
     flat = torch.empty(0 if shared else size, dtype=torch.uint8, device="cpu")
     if shared and size:
-        flat.set_(torch.UntypedStorage._new_shared(size, device="cpu"), 0, (size,), (1,))  # type: ignore[no-untyped-call] # as above
+        flat.set_(torch.UntypedStorage._new_shared(size, device="cpu"), 0, (size,), (1,))  # type: ignore[no-untyped-call] # torch gives it no types
     return flat
 
 
