@@ -164,9 +164,14 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
 
         Raises:
             TypeError: the lengths are no integers.
-            ValueError: a length is negative, or larger than that of the padded rows.
+            ValueError: a length is negative, or larger than that of the padded rows, or there are more or fewer lengths.
         """
-        mask = where
+        mask, dims_before = where, where.dim() if where.dtype is torch.bool else where.dim() + 1
+        if not 0 < dims_before <= len(padded.shape) or padded.shape[: where.dim()] != where.shape:
+            raise ValueError(
+                "Ragged.from_padded: expected lengths [*batch], or a mask [*batch, length], of padded rows of shape "
+                f"{list(padded.shape)}, got {describe(where)}"
+            )
         if where.dtype is not torch.bool:
             mask = torch.arange(padded.shape[where.dim()], device=where.device) < where.unsqueeze(-1)
         refuse_unknown_mask("Ragged.from_padded", mask)

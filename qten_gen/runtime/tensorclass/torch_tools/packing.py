@@ -126,26 +126,23 @@ def copied(
             inside.append(tensor)
             end = max(end, last)
         ranges.append((start, end, inside))
-    small = [(start, end, inside) for start, end, inside in ranges if end - start <= LARGEST]
-    flat = _room(sum(_slot(end - start) for start, end, _ in small), shared)
+    small = [each for each in ranges if each[1] - each[0] <= LARGEST]
+    slots = [-(-(end - start) // _ALIGNED) * _ALIGNED for start, end, _ in small]
+    flat = _room(sum(slots), shared)
     places: Places = {}
     at = 0
-    for start, end, inside in small:
+    for (start, end, inside), slot in zip(small, slots, strict=True):
         # A tenth of the time that views of both and `copy_` take.
         memmove(flat.data_ptr() + at, inside[0].untyped_storage().data_ptr() + start, end - start)
         for tensor in inside:
             place = (at - start) // tensor.itemsize + int(tensor.storage_offset())
             places[id(tensor)] = dtype_name(tensor.dtype), tuple(tensor.shape), tensor.stride(), place
-        at += _slot(end - start)
+        at += slot
     return flat, places
 
 
 def _codes(memory: Tensor, places: Places) -> dict[int, Code]:
     return {key: (dtype, shape, strides, memory, first) for key, (dtype, shape, strides, first) in places.items()}
-
-
-def _slot(size: int) -> int:
-    return -(-size // _ALIGNED) * _ALIGNED
 
 
 def _room(size: int, shared: bool) -> Tensor:
