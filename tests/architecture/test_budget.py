@@ -10,16 +10,16 @@ import pytest
 from .imports import REPOSITORY, sources
 
 ROOMS = {
-    "cli": 1_540,
-    "run|project|generate": 4_169,
-    "read|link|model|common": 8_009,
-    "reflection": 946,
-    "rules": 4_991,
-    "emit|report|building": 2_292,
+    "cli": 1_541,
+    "run|project|generate": 4_219,
+    "read|link|model|common": 8_027,
+    "reflection": 925,
+    "rules": 5_024,
+    "emit|report|building": 2_304,
     "runtime/declaring": 3_337,
     "runtime/module": 3_637,
     "runtime/qten_style|runtime": 2_031,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_115,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_116,
     "runtime/tensorclass/(methods|operations)": 4_590,
     "runtime/tensorclass/storage": 2_143,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_786,
@@ -28,7 +28,7 @@ ROOMS = {
     "tools/(inspect|lock)": 1_652,
     "tools/lsp": 1_046,
     "tools/stubs": 650,
-    "tools/check|tools": 239,
+    "tools/check|tools": 231,
     "": 100,
 }
 """Rooms that share a number of lines, as a pattern of their folders below `qten_gen`."""
