@@ -106,7 +106,7 @@ def unknown_dimension(context: RuleContext) -> Iterator[Problem]:
     if not isinstance(context.declaration, ModuleDecl):
         return
     declared = {field.name: field for field in context.declaration.fields}
-    yield from _index_is_a_field(context, context.declaration)
+    yield from _means_two_things(context, context.declaration)
     for expression in expressions(context):
         place = expression.argument.place
         unknown = list(unknown_names(expression, declared))
@@ -155,17 +155,17 @@ def _of_size(expression: Expression, types: Types, text: str) -> Iterator[tuple[
     yield f"{text} is not an integer", help
 
 
-def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator[Problem]:
-    """True if `index` means two things: a config field, and the position of a repeated child, in the class or a base."""
-    if not any(
-        isinstance(field, ConfigDecl | DerivedDecl) and field.name == language.INDEX for field in declaration.fields
-    ):
-        return
+def _means_two_things(context: RuleContext, declaration: ModuleDecl) -> Iterator[Problem]:
+    """`index` or `key` is a config field, and also what each of several children has, in the class or a base."""
+    values = {field.name for field in declaration.fields if isinstance(field, ConfigDecl | DerivedDecl)}
     for field in declaration.fields:
-        if isinstance(field, SubmoduleDecl) and field.has_positions and field.mentions_index:
-            message = f"index is the position of each child of {field.name}, and also a config field"
-            place = context.value_place(field.name) if declares(declaration, field) else context.name_place
-            yield Problem(message, place, "rename the config field")
+        if isinstance(field, SubmoduleDecl) and field.has_positions:
+            usable = {language.INDEX} if field.keys is None else language.OF_CHILD.keys()
+            for name in sorted(values & field.mentioned & usable):
+                what = "position" if name == language.INDEX else "name"
+                message = f"{name} is the {what} of each child of {field.name}, and also a config field"
+                place = context.value_place(field.name) if declares(declaration, field) else context.name_place
+                yield Problem(message, place, "rename the config field")
 
 
 def missing_initializer(context: RuleContext) -> Iterator[Problem]:

@@ -12,10 +12,10 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_541,
     "run|project|generate": 4_219,
-    "read|link|model|common": 8_027,
+    "read|link|model|common": 8_032,
     "reflection": 925,
-    "rules": 5_024,
-    "emit|report|building": 2_304,
+    "rules": 5_033,
+    "emit|report|building": 2_308,
     "runtime/declaring": 3_337,
     "runtime/module": 3_637,
     "runtime/qten_style|runtime": 2_031,
