@@ -21,7 +21,7 @@ ROOMS = {
     "runtime/qten_style|runtime": 2_031,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_116,
     "runtime/tensorclass/(methods|operations)": 4_590,
-    "runtime/tensorclass/storage": 2_144,
+    "runtime/tensorclass/storage": 2_145,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_786,
     "large_models": 3_671,
     "tools/adopt": 3_017,
