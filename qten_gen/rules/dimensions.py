@@ -256,6 +256,8 @@ def _problem(name: str, argument: str, given: Value, context: RuleContext) -> tu
     if not given.is_container and kind_of(given, context) is not None:  # a partial may hold a tensor
         message = f"the {argument} of {name} is not a function, but a tensor or a module: one for all instances"
         return message, "write a function, such as lambda tensor: tensor.copy_(values)"
+    if given.literal not in (None, "None") or not given.is_callable:
+        return f"the {argument} of {name} is not a function: {given.text}", "write a function, or the name of a method"
     function = given.torch_name or (given.partial.function if given.partial is not None else "")
     fills = not function.startswith("torch.") or function.startswith("torch.nn.init.") or function.endswith("_")
     if argument == "initializer" and not fills:
