@@ -5,7 +5,7 @@ from typing import assert_type
 import torch
 from kinds.tensorclasses import Detections as DeclaredDetections
 from kinds.tensorclasses import Point
-from kinds.tensorclasses_qten import Detections
+from kinds.tensorclasses import Detections
 from torch import Tensor
 
 from qten_gen import Ragged, TensorClass
