@@ -45,8 +45,8 @@ def unknown_flag(context: RuleContext) -> Iterator[Problem]:
 
     A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`).
     Each is True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a
-    hand-written `__init__`, or that of nn.Module directly below Module, where annotations with a value are attributes. If there
-    are arguments to construct and no base has a constructor for them, type checkers would reject every argument of the
+    hand-written `__init__`, or the one of nn.Module directly below Module, where annotations with a value are attributes. If
+    there are arguments to construct and no base has a constructor for them, type checkers would reject every argument of the
     generated one.
 
     Example:

@@ -84,7 +84,7 @@ def unknown_dimension(context: RuleContext) -> Iterator[Problem]:
     """An expression uses a name that is not a config field or a derived value, or one whose value does not fit.
 
     The constructor computes sizes and other values from its own arguments, which are the fields with a plain annotation, and
-    from derived values. Any other name, such as that of a parameter, a buffer or a global variable, would raise NameError
+    from derived values. Any other name, such as the name of a parameter, a buffer or a global variable, would raise NameError
     there. A size that is not an integer would raise TypeError when the tensor is created.
 
     An argument of a submodule can be the name of a config field of any type, which passes its value: `submodule(nn.Dropout,

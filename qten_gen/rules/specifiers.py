@@ -334,7 +334,7 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     value, keyword = argument.value, argument.keyword
     known = language.SPECIFIER_KEYWORDS.get(call.name)
     if known is None or (call.name == language.SUBMODULE and (keyword not in known or keyword == "init")):
-        return None  # any other keyword is for the child; `init` may be too, as that of nn.PReLU
+        return None  # any other keyword is for the child; `init` may be too, as an argument of nn.PReLU
     if keyword is None:
         if called not in ("param", "buffer", "derived", "check") or not isinstance(value, Value):
             return None

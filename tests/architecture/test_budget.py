@@ -12,7 +12,7 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_541,
     "run|project|generate": 4_219,
-    "read|link|model|common": 8_032,
+    "read|link|model|common": 8_005,
     "reflection": 925,
     "rules": 5_033,
     "emit|report|building": 2_308,

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from qten_gen import (
     Module,
+    ModuleDict,
     ModuleList,
     TensorClass,
     buffer,
@@ -94,6 +95,30 @@ class Named(Module):
     table: Tensor = buffer("size", initializer=nn.init.zeros_)
 
 
+class Fan(Module):
+    weight: nn.Parameter = param(3, initializer=nn.init.xavier_uniform_)
+
+
+class Taken(Module):
+    kind: type[nn.Module]
+    act: nn.Module = submodule(choice("kind"))
+
+
+class Steps(Module):
+    sizes: list[int]
+    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "sizes[index]", "sizes[index + 1]", repeat="len(sizes)")
+
+
+class Heads(Module):
+    tasks: tuple[str, ...]
+    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, 2, 2, keys="tasks")
+
+
+class Typo(Module):
+    inner: nn.Linear = submodule(nn.Linear, 2, 2)
+    outer: nn.Parameter = param(tie="inner.wieght")
+
+
 class Batch(TensorClass):
     x: Tensor
 
@@ -127,6 +152,15 @@ def test_a_wrong_value_works_or_raises_an_error_that_names_class_and_argument(cl
         (Pair, (3,), "Pair.shape: expected tuple[int, int], got 3"),
         (Pair, ((3, "4"),), "Pair.shape: expected tuple[int, int], got (3, '4')"),
         (Layers, ("3",), "Layers.depth: expected int, got '3'"),
+        (Fan, (), "Fan: cannot compute _rt.init.xavier_uniform_(self.weight): Fan in and fan out"),
+        (Taken, ("relu",), "Taken.kind: expected type[torch.nn.modules.module.Module], got 'relu'"),
+        (
+            Steps,
+            ([1, 2],),
+            "Steps: cannot compute sizes[index + 1] of sizes = [1, 2], index = 1: list index out of range",
+        ),
+        (Heads, (("a.b",),), "Heads: cannot compute _rt.ModuleDict("),
+        (Typo, (), "Typo: cannot compute _features.tied_parameter(self, 'inner.wieght'): Linear has no attribute"),
     ],
 )
 def test_the_error_says_what_was_expected_and_given(cls: Any, arguments: Any, expected: str) -> None:
