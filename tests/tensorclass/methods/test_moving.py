@@ -100,6 +100,8 @@ def test_to_refuses_unknown_arguments() -> None:
     value: Any = flat(4)
     with pytest.raises(TypeError, match="unexpected keyword argument 'devise'"):
         value.to(devise="cpu")
+    with pytest.raises(TypeError, match="expected a device such as 'cpu' or 'cuda:0', got 1.5"):
+        value.to(1.5)
 
 
 def test_gradients_flow_through_operations() -> None:

@@ -102,14 +102,14 @@ def _target(
     for value in args:
         if isinstance(value, bool):
             non_blocking = value
-        elif isinstance(value, (torch.device, str, int)):
-            device = value
         elif isinstance(value, Dtype):
             dtype = value
         elif isinstance(value, Tensor):
             device, dtype = value.device, value.dtype
-        elif value is not None:
+        elif isinstance(value, Stored):
             device = value._device
+        elif value is not None:
+            device = value  # one that is no device is refused with the others
     return device, dtype, non_blocking
 
 
