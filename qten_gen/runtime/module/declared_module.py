@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import torch
 from torch import Tensor
 
-from ...common.naming import REFERENCE
 from .functional import Functional
-from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase, Yielding
+from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase, Yielding, any_on_meta
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -120,14 +119,14 @@ class DeclaredModule(ModuleBase, Functional):
 
                 cast_assigned(self, state_dict, prefix)
                 share_assigned(self, state_dict, prefix)
-            if REFERENCE in self._buffers or self._modules:
+            if ModuleBase._follows:
                 from .virtual_tensors import follow_assigned
 
                 follow_assigned(self, state_dict, prefix)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
-        if assigns and self._non_persistent_buffers_set:
+        if assigns and self._non_persistent_buffers_set and any_on_meta(self._buffers.values()):
             from .life_cycles import remake_missing
 
             given = (each.device for each in state_dict.values() if isinstance(each, Tensor) and not each.is_meta)

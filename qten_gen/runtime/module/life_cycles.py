@@ -29,7 +29,7 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
 from .marks import Unwritten, version_of
-from .module_base import WATCHED, ModuleBase, RegisteredProperty, is_asked_by_torch
+from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
 from .module_base import buffer as buffer_property
 from .stand_in import fixed_values, is_close, made_values
 
@@ -55,7 +55,7 @@ def _is_fake(tensor: Tensor) -> bool:
 def watch(module: nn.Module, foreign: Container[str] = ()) -> None:
     """Watch a module while an unsaved buffer is on meta: note how its own code has left each, or that it has `foreign` values."""
     held = _unsaved(module)
-    if not any(each.is_meta for each in held.values()):
+    if not any_on_meta(held.values()):
         unwatch(module)
         return
     _note(module, held, foreign)
@@ -91,24 +91,32 @@ def remake_emptied(module: ModuleBase, before: Mapping[str, Tensor | None], fn: 
     After `to_empty` they have those that they had, and what was on meta is made. `fn` may be what `keeping_dtypes` made of it.
     """
     is_emptied = _EMPTYING is not None and getattr(unwrap(fn), "__code__", None) is _EMPTYING
-    foreign, lost, away = _foreign(module, before), list[str](), dict[str, Tensor]()
-    for name, new in _unsaved(module).items():
-        old = before.get(name)
-        if old is None or _is_fake(old):
-            continue
-        if new.is_meta and type(old) is Tensor and not old.is_meta:
-            away[name] = old
-        elif type(old) is Unwritten and type(new) is Tensor and (is_emptied or old.is_meta):
-            Unwritten.become(new, old.why)
-        elif old.is_meta and not new.is_meta:
-            lost.append(name)
-        elif is_emptied and not new.is_meta:
-            with torch.no_grad():
-                new.copy_(old)
+    is_on_meta = any_on_meta((*before.values(), *module._buffers.values()))
+    if not (is_emptied or is_on_meta):
+        unwatch(module)
+        return
+    changed = {name: (old, new) for name, new in _unsaved(module).items() if (old := before.get(name)) is not None}
+    for old, new in changed.values():
+        if type(old) is Unwritten:
+            if type(new) is Tensor and (is_emptied or old.is_meta):
+                Unwritten.become(new, old.why)
+        elif is_emptied and not (old.is_meta or new.is_meta or _is_fake(old)):
+            new.detach().copy_(old.detach())
+    _remake_from_meta(module, changed, _foreign(module, before))
+
+
+def _remake_from_meta(module: ModuleBase, changed: Mapping[str, tuple[Tensor, Tensor]], foreign: set[str]) -> None:
+    """Make the buffers that were on meta, of those that changed; note those that are there now."""
+    plain = {
+        name: (old, new) for name, (old, new) in changed.items() if type(old) is not Unwritten and not _is_fake(old)
+    }
+    away = {name: old for name, (old, new) in plain.items() if new.is_meta and not old.is_meta and type(old) is Tensor}
     if away:  # what the class does not make itself was written by something else
         fixed = fixed_values(module, [*away])
         foreign |= {name for name, value in fixed.items() if not is_close(away[name].cpu(), value.to(away[name].dtype))}
-    _remake(module, lost, None, foreign)
+    lost = [name for name, (old, new) in plain.items() if old.is_meta and not new.is_meta]
+    if lost:
+        _remake(module, lost, None, foreign)
     watch(module, foreign)
 
 
@@ -128,7 +136,7 @@ def remake_missing(root: nn.Module, device: torch.device) -> bool:
 def _remake(module: ModuleBase, names: list[str], device: torch.device | None, foreign: Container[str]) -> None:
     """Make buffers of a module where they are, or on a device. What nothing makes, or is foreign, becomes `Unwritten`."""
     with torch.no_grad():
-        for name, value in made_values(module, names).items() if names else ():
+        for name, value in made_values(module, names).items():
             held = module._buffers[name]
             if value is None or name in foreign:
                 if type(held) in (Tensor, Unwritten):
@@ -212,7 +220,9 @@ def _look_at(module: Any, device: torch.device) -> None:
     """Make the unsaved buffers of a module itself that are on meta, and compare those that got memory with the declaration."""
     noted = vars(module)[WATCHED]
     held = {name: each for name, each in _unsaved(module).items() if type(each) is Tensor and not each.is_inference()}
-    _remake(module, [name for name, each in held.items() if each.is_meta], device, _foreign(module, held))
+    on_meta = [name for name, each in held.items() if each.is_meta]
+    if on_meta:
+        _remake(module, on_meta, device, _foreign(module, held))
     # What was written in place has values of somebody's own, and what is lent for one call too.
     replaced = {name: each for name, each in held.items() if name in noted and each is not noted[name][0]}
     given = [name for name, each in replaced.items() if not (each.is_meta or each._version or is_lent())]

@@ -11,8 +11,9 @@ from torch import nn
 
 from ...common import language
 from ...common.fingerprint_rows import attributes, recorded_call
+from ...common.naming import REFERENCE
 from ..declaring.metaclass import DeclarationMeta
-from .module_base import WATCHED, ModuleBase
+from .module_base import WATCHED, ModuleBase, any_on_meta
 
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
@@ -67,8 +68,7 @@ class ModuleMeta(DeclarationMeta):
                 if said is None:
                     raise
                 raise said from error
-            unsaved = getattr(module, "_non_persistent_buffers_set", ())
-            if unsaved and any(each is not None and each.is_meta for each in module._buffers.values()):
+            if getattr(module, "_non_persistent_buffers_set", None) and any_on_meta(module._buffers.values()):
                 from .life_cycles import watch
 
                 watch(module)
@@ -122,11 +122,14 @@ class ModuleMeta(DeclarationMeta):
 
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
-        _keep_device(cast("type[ModuleBase]", cls))
+        made = cast("type[ModuleBase]", cls)
+        _keep_device(made)
         type.__setattr__(cls, "_writes_init", cls._declared_as.custom_init)
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
             type.__setattr__(cls, table, _given(cls._declared_as, attribute))
+        if made._dtype_device_source == REFERENCE:
+            ModuleBase._follows = True
         type.__setattr__(cls, "_kept", tuple(_given(cls._declared_as, language.KEEP_DTYPE)))
         named = (field.name for field in cls._declared_as.fields)
         hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from torch import nn
@@ -93,6 +93,8 @@ class ModuleBase(nn.Module):
     _dtype_device_source: ClassVar[str | None] = None
     """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
     Written by generated code."""
+    _follows: ClassVar[bool] = False
+    """True of this very class once a class was made whose virtual tensors follow the tensors of other modules."""
     _foreign_init: ClassVar[Callable[[nn.Module], None] | None] = None
     """The `__init__` of a base from another library, such as LightningModule, which a generated `__init__` calls in place of
     nn.Module's. Written when a class is made."""
@@ -136,6 +138,11 @@ class ModuleBase(nn.Module):
 
 of_torch = Module.__getattr__
 """`nn.Module.__getattr__` while nothing is traced."""
+
+
+def any_on_meta(registered: Iterable[Any]) -> bool:
+    """Return whether one of the tensors of a registry is on meta."""
+    return any(each is not None and each.is_meta for each in registered)
 
 
 class RegisteredProperty(property):
