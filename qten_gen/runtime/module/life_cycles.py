@@ -92,29 +92,33 @@ def remake_emptied(module: ModuleBase, before: Mapping[str, Tensor | None], fn: 
     """
     is_emptied = _EMPTYING is not None and getattr(unwrap(fn), "__code__", None) is _EMPTYING
     is_on_meta = any_on_meta((*before.values(), *module._buffers.values()))
-    if not (is_emptied or is_on_meta):
+    if not is_on_meta:
         unwatch(module)
+    if not (is_emptied or is_on_meta):
         return
-    changed = {name: (old, new) for name, new in _unsaved(module).items() if (old := before.get(name)) is not None}
+    found = ((name, before.get(name), new) for name, new in _unsaved(module).items())
+    changed = {name: (old, new) for name, old, new in found if old is not None and not _is_fake(old)}
     for old, new in changed.values():
         if type(old) is Unwritten:
             if type(new) is Tensor and (is_emptied or old.is_meta):
                 Unwritten.become(new, old.why)
-        elif is_emptied and not (old.is_meta or new.is_meta or _is_fake(old)):
+        elif is_emptied and not (old.is_meta or new.is_meta):
             new.detach().copy_(old.detach())
-    _remake_from_meta(module, changed, _foreign(module, before))
+    if is_on_meta:
+        _remake_from_meta(module, changed, _foreign(module, before))
 
 
 def _remake_from_meta(module: ModuleBase, changed: Mapping[str, tuple[Tensor, Tensor]], foreign: set[str]) -> None:
-    """Make the buffers that were on meta, of those that changed; note those that are there now."""
-    plain = {
-        name: (old, new) for name, (old, new) in changed.items() if type(old) is not Unwritten and not _is_fake(old)
+    """Make the buffers that were on meta, of those that changed, and note those that are there now."""
+    away = {
+        name: old for name, (old, new) in changed.items() if new.is_meta and not old.is_meta and type(old) is Tensor
     }
-    away = {name: old for name, (old, new) in plain.items() if new.is_meta and not old.is_meta and type(old) is Tensor}
     if away:  # what the class does not make itself was written by something else
         fixed = fixed_values(module, [*away])
         foreign |= {name for name, value in fixed.items() if not is_close(away[name].cpu(), value.to(away[name].dtype))}
-    lost = [name for name, (old, new) in plain.items() if old.is_meta and not new.is_meta]
+    lost = [
+        name for name, (old, new) in changed.items() if old.is_meta and not new.is_meta and type(new) is not Unwritten
+    ]
     if lost:
         _remake(module, lost, None, foreign)
     watch(module, foreign)
