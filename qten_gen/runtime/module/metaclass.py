@@ -13,7 +13,7 @@ from ...common import language
 from ...common.fingerprint_rows import attributes, recorded_call
 from ...common.naming import REFERENCE
 from ..declaring.metaclass import DeclarationMeta
-from .module_base import WATCHED, ModuleBase, any_on_meta
+from .module_base import REMAKING, ModuleBase, any_on_meta
 
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
@@ -69,9 +69,9 @@ class ModuleMeta(DeclarationMeta):
                     raise
                 raise said from error
             if getattr(module, "_non_persistent_buffers_set", None) and any_on_meta(module._buffers.values()):
-                from .life_cycles import watch
+                from .life_cycles import watch, written_elsewhere
 
-                watch(module)
+                watch(module, written_elsewhere(module))
             return module
 
         @property
@@ -153,18 +153,18 @@ class ModuleMeta(DeclarationMeta):
 
                 type.__setattr__(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
         for each in (generated, cls) if makes_unsaved else (cls,):  # a class's own code may register others
-            for name in {"reset_parameters", "_reset_parameters"} & vars(each).keys():
+            for name in vars(each).keys() & REMAKING:
                 type.__setattr__(each, name, _noting(vars(each)[name]))
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
 
 
 def _noting(method: Callable[..., None]) -> Callable[..., None]:
-    """A method that makes unsaved buffers, and notes how it leaves them where they are on meta."""
+    """A method that runs again when unsaved buffers are made again, and notes how it leaves those on meta."""
 
     @wraps(method)
-    def noting(self: nn.Module, /, *args: object, **keywords: object) -> None:
+    def noting(self: ModuleBase, /, *args: object, **keywords: object) -> None:
         method(self, *args, **keywords)
-        if WATCHED in self.__dict__:
+        if self._non_persistent_buffers_set and any_on_meta(self._buffers.values()):
             from .life_cycles import watch
 
             watch(self)
