@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 4_991,
     "emit|report|building": 2_292,
     "runtime/declaring": 3_337,
-    "runtime/module": 3_637,
+    "runtime/module": 3_668,
     "runtime/qten_style|runtime": 2_031,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_108,
     "runtime/tensorclass/(methods|operations)": 4_590,

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from .functional import Functional
-from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase, Yielding, any_on_meta
+from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase, Yielding
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -90,10 +90,11 @@ class DeclaredModule(ModuleBase, Functional):
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
-            from .life_cycles import remake_missing
+            if WATCHED in vars(self):
+                from .life_cycles import look_once
 
-            if self._non_persistent_buffers_set and remake_missing(self, torch.device("cpu")):
-                return self._apply(fn, recurse)
+                if look_once(self, torch.device("cpu")):
+                    return self._apply(fn, recurse)
             raise NotImplementedError(
                 f"{type(self).__name__} is on meta, where tensors have no values to move: module.materialize(device) gives them"
                 " their initial values there, and module.to_empty(device=device) allocates them without values"
@@ -137,11 +138,11 @@ class DeclaredModule(ModuleBase, Functional):
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
-        if assigns and self._non_persistent_buffers_set and any_on_meta(self._buffers.values()):
-            from .life_cycles import remake_missing
+        if assigns and WATCHED in vars(self):
+            from .life_cycles import look_once
 
             given = (each.device for each in state_dict.values() if isinstance(each, Tensor) and not each.is_meta)
-            remake_missing(self, next(given, torch.get_default_device()))
+            look_once(self, next(given, torch.get_default_device()))
         if strict and None in self._modules.values():
             # nn.Module skips what is below a child that is registered as None: one that a condition has switched off.
             conditions = {name: getattr(each, "when", None) for name, each in cls._specifiers.items()}

@@ -4,9 +4,8 @@ A trainer makes a model on meta and gives its tensors memory. Parameters and per
 others get the values that their class gives them (`stand_in.py`), as soon as the module notices:
 
 * `to_empty`, a move or a cast: `remake_emptied`;
-* a load by `assign=True`, which leaves on meta what the state dict lacks: `remake_missing`;
-* memory that a trainer assigns past every method of the module: `look`, when the module is first called, copied or moved, or
-  one of its unsaved buffers is read.
+* a load by `assign=True`, which leaves on meta what the state dict lacks, and memory that a trainer assigns past every method of
+  the module: `look`, after such a load, and when the module is first called, copied or moved, or one of its buffers is read.
 
 For this a module with unsaved buffers on meta is watched: it notes each of them as its own code has left it. One that was
 written or replaced on meta since then has lost what something else wrote there, such as the constructor of a module around it.
@@ -127,19 +126,6 @@ def _remake_from_meta(module: nn.Module, changed: Mapping[str, tuple[Tensor, Ten
     watch(module, foreign)
 
 
-def remake_missing(root: nn.Module, device: torch.device) -> bool:
-    """Make the unsaved buffers that are on meta, of the declared modules in a module, on a device; False if there are none."""
-    found = False
-    for module in reversed([*root.modules()]):  # a value may read a child's
-        if isinstance(module, ModuleBase):
-            names = [name for name, each in _unsaved(module).items() if each.is_meta]
-            if names:
-                found = True
-                _remake(module, names, device, written_elsewhere(module))
-                watch(module)
-    return found
-
-
 def _remake(module: nn.Module, names: list[str], device: torch.device | None, foreign: Container[str]) -> None:
     """Make buffers of a module where they are, or on a device. What nothing makes, or is foreign, becomes `Unwritten`."""
     with torch.no_grad():
@@ -222,6 +208,13 @@ def look(module: ModuleBase, given: tuple[object, ...] = ()) -> bool:
         if WATCHED in vars(part):
             _look_at(part, device)
     return True
+
+
+def look_once(module: ModuleBase, device: torch.device) -> bool:
+    """`look`, on this device where a module is on meta alone; False if one of its own unsaved buffers is left there."""
+    look(module, (torch.empty(0, device=device),))
+    watch(module)
+    return WATCHED not in vars(module)
 
 
 def _look_at(module: Any, device: torch.device) -> None:
