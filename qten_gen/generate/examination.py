@@ -10,9 +10,9 @@ from ..link.lookups import remembered
 from ..model import FileDecl, SourceFile
 from ..model.diagnostics import Diagnostic
 from ..project.output_names import outputs_of
-from .obstacles import was_generated
 from .readings import Readings, attempt
 from .suppression import unsuppressed
+from .unresolved_imports import was_generated
 
 
 @record(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The views of a file's outputs, and their texts, which are checked to compile."""
+"""The texts of the outputs of a file, which are checked to be valid Python, and of a single class."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from symtable import symtable
 from typing import NamedTuple
 
 from ..common.header import FORMAT, digest, with_header
-from ..emit.file import PythonFileView, StubFileView, python_file, source_name, stub_file
-from ..model import FileDecl
+from ..emit.file import PythonFileView, StubFileView, python_class, python_file, source_name, stub_file
+from ..emit.tensorclass import TensorClassView
+from ..model import Declaration, FileDecl
 from ..project.output_names import outputs_of
-from .render import text_of_python
 
 
 class Views(NamedTuple):
@@ -40,8 +40,24 @@ def texts_of(views: Views) -> dict[str, str]:
     return {suffix: with_header(views.source, FORMAT, text) for suffix, text in texts.items()}
 
 
+def text_of_python(view: PythonFileView) -> str:
+    """The text of a generated module, without a header."""
+    from .templates import rendered
+
+    classes = [
+        rendered("tensorclass.py.j2" if isinstance(cls, TensorClassView) else "module.py.j2", c=cls)
+        for cls in view.classes
+    ]
+    return rendered("file.py.j2", file=view, classes=classes)
+
+
+def render_class(declaration: Declaration) -> str:
+    """The generated Python of one class, for a declaration that no file was generated for."""
+    return text_of_python(python_class(declaration))
+
+
 def render_outputs(path: str, views: Views, existing: Mapping[str, bytes]) -> dict[str, str]:
-    """The texts of the outputs of a source. Those that exist already, with the same bytes, are not checked again.
+    """The texts of the outputs of a source. A text that exists already, with the same bytes, is not checked again.
 
     Raises:
         SyntaxError: A rendered text is not valid Python, which is a bug in qten-gen.

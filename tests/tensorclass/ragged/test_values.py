@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any, cast
@@ -12,12 +13,12 @@ from torch import Tensor
 
 from qten_gen import Ragged
 
-from .declared import LENGTHS, Batch, Frozen, Outer, Targets, assert_items, batch, equal, sample
+from .declared import KINDS, LENGTHS, RAGGED, Batch, Frozen, Maybe, Outer, Targets, assert_items, batch, equal, sample
 
 rand, jagged = torch.rand, torch.nested.nested_tensor_from_jagged
 
 
-def from_lengths(lengths: list[float]) -> object:
+def from_lengths(lengths: object) -> object:
     return Ragged.from_padded(torch.ones(2, 3, 4), torch.tensor(lengths))
 
 
@@ -32,12 +33,9 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no tensor": (lambda: [rand(1, 4), 3], TypeError, "expected a Tensor whose first dimension is the rows, got int 3"),
     "a list in a list": (lambda: [[rand(1, 4)]] * 2, TypeError, "whose first dimension is the rows, got a list"),
     "no dimension": (lambda: [rand(()), rand(())], TypeError, "Batch.boxes: item 0: expected a Tensor whose first"),
-    "another shape": (
-        lambda: [rand(1, 4), rand(1, 5)],
-        ValueError,
-        "expected a shape of ['n', 4] as in item 0, got [1, 5]",
-    ),
+    "another shape": (lambda: [rand(1, 4), rand(1, 5)], ValueError, "a shape of ['n', 4] as in item 0, got [1, 5]"),
     "no rows of a shape": (lambda: [rand(1, 4), rand(0)], ValueError, "a shape of ['n', 4] as in item 0, got [0]"),
+    "a list of lists": (lambda: Ragged.of(cast(Any, [[1], [2]])), TypeError, "dimension is the rows, got a list"),
     "an array": (lambda: Ragged.of(cast(Any, [rand(1, 4).numpy()])), TypeError, "Ragged.of: item 0: expected a Tensor"),
     "another annotation": (
         lambda: [torch.rand(4, 3), torch.rand(4, 3)],
@@ -47,16 +45,15 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
     "another dtype": (lambda: [rand(1, 4).int()] * 2, ValueError, "for each item, got rows of dtype torch.int32"),
     "a batch of 3": (lambda: Ragged(rand(3, 4), [1] * 3), ValueError, "expected items for the batch size [2], got [3]"),
-    "another class": (
-        lambda: batch()[:2].targets,
-        TypeError,
-        "Batch.boxes: expected Ragged[Tensor], got Ragged[Targets]",
-    ),
+    "another class": (lambda: batch()[:2].targets, TypeError, "Batch.boxes: expected Ragged[Tensor], got Ragged[Tar"),
     "another sum": (lambda: Ragged(rand(3, 4), [1, 1]), ValueError, "expected lengths of 3 rows in all, got [1, 1]"),
     "negative": (lambda: Ragged(rand(3, 4), [4, -1]), ValueError, "expected lengths of 3 rows in all, got [4, -1]"),
     "floats": (lambda: Ragged(rand(3, 4), torch.ones(3)), TypeError, "Ragged: expected integers for the lengths"),
     "no rows": (lambda: Ragged(cast(Any, [1, 2])), TypeError, "Ragged: expected a Tensor or an object of a Tens"),
     "padded too little": (lambda: from_lengths([4, 1]), ValueError, "expected lengths of 4 rows in all, got [4, 1]"),
+    "padded by another mask": (lambda: from_lengths([[True, False]] * 2), ValueError, "or a mask [*batch, length], of"),
+    "padded by a bool": (lambda: from_lengths(True), ValueError, "Ragged.from_padded: expected lengths [*batch], or"),
+    "padded by three lengths": (lambda: from_lengths([1, 1, 1]), ValueError, "expected lengths [*batch], or a"),
     "padded negatively": (lambda: from_lengths([-1, 1]), ValueError, "Ragged: expected lengths of 1 rows in all"),
     "padded by floats": (lambda: from_lengths([1.5, 1]), TypeError, "Ragged: expected integers for the lengths"),
     "offsets": (lambda: jagged(rand(6, 4), torch.tensor([1, 2, 5])), ValueError, "Batch.boxes: expected lengths of 6"),
@@ -70,7 +67,7 @@ def test_a_wrong_value_is_refused_with_class_field_item_and_what_was_expected(na
     make, kind, message = WRONG[name]
     two = batch()[:2]
     with pytest.raises(kind, match=re.escape(message)):
-        Batch(two.image, cast(Any, make()), two.targets, batch_size=2)
+        Batch(two.image, cast(Any, make()), two.targets, two.words, batch_size=2)
     if "Ragged" not in message.partition(":")[0]:
         with pytest.raises(kind, match=re.escape(message)):
             two.boxes = cast(Any, make())
@@ -87,19 +84,11 @@ def test_a_field_takes_lists_as_deep_as_there_are_batch_dimensions_and_gives_a_r
 
 
 def test_items_of_different_lengths_in_a_plain_field_are_told_of_ragged_ones() -> None:
-    one, other = (Targets(torch.ones(4), torch.ones(n), batch_size=()) for n in (1, 2))
-    with pytest.raises(
-        RuntimeError, match=r"stack: Targets\.labels: .*; a field of items of different lengths is Ragged"
-    ):
-        Targets.stack([one, other])
-
-
-def test_a_nested_tensor_in_a_plain_field_is_told_of_ragged_ones() -> None:
-    one, message = (
-        Targets(torch.ones(2, 4), torch.ones(2), batch_size=2),
-        "a nested one of 2 items of different lengths",
-    )
-    nested = jagged(rand(3, 4), torch.tensor([0, 1, 3]))
+    parts = [Targets(torch.ones(4), torch.ones(n), batch_size=()) for n in (1, 2)]
+    with pytest.raises(RuntimeError, match=r"stack: Targets\.labels: .*; a field of items of different lengths is Rag"):
+        Targets.stack(parts)
+    one, nested = Targets(torch.ones(2, 4), torch.ones(2), batch_size=2), jagged(rand(3, 4), torch.tensor([0, 1, 3]))
+    message = "a nested one of 2 items of different lengths"
     with pytest.raises(
         TypeError, match=rf"Targets\.boxes: expected a Tensor .*, got {message}; declare .* Ragged\[Tens"
     ):
@@ -111,11 +100,12 @@ def test_a_nested_tensor_in_a_plain_field_is_told_of_ragged_ones() -> None:
 
 
 def test_a_field_may_be_none_in_every_object_or_in_none() -> None:
-    b = batch().replace(words=None)
-    assert Batch.stack([b, b]).words is None
-    assert b[1:].words is None and (b * 2).words is None and b.unbind()[0].words is None
-    with pytest.raises(TypeError, match=r"Batch\.words: expected a value in every object or in none, 1 of 2 are None"):
-        Batch.cat([b, batch()])
+    for one, other in itertools.combinations([*KINDS][1:], 2):
+        name = next((field for field in RAGGED if (field in KINDS[one]) != (field in KINDS[other])), "")
+        with pytest.raises(
+            TypeError, match=rf"Maybe\.{name}: expected a value in every object or in none, 1 of 2 are N"
+        ):
+            Maybe.cat(cast(Any, [batch(one), batch(other)]))
 
 
 def test_conversion_from_and_to_padded_tensors() -> None:
@@ -143,7 +133,7 @@ def test_conversion_from_and_to_jagged_nested_tensors() -> None:
     nested = b.boxes.as_nested()
     assert nested.is_nested
     assert [part.shape[0] for part in nested.unbind()] == LENGTHS
-    assert equal(Batch(b.image, nested, b.targets, batch_size=4).boxes, b.boxes)
+    assert equal(Batch(b.image, nested, b.targets, b.words, batch_size=4).boxes, b.boxes)
     assert equal(Ragged.of(nested), b.boxes)
     with pytest.raises(ValueError, match="ragged dimension is 1, got 2; transpose it"):
         Ragged.of(nested.transpose(1, 2))

@@ -199,7 +199,7 @@ def over_batch(value: Tensor, batch_size: Size, event_ndim: int) -> Tensor:
     if value.dim() == 0:
         return value
     pairs = zip(reversed(value.shape), reversed(batch_size), strict=False)
-    if value.dim() > len(batch_size) or any(size not in (1, whole) for size, whole in pairs):
+    if value.dim() > len(batch_size) or any(size != 1 and size != whole for size, whole in pairs):
         raise ValueError(
             f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
             "for other shapes use .apply"

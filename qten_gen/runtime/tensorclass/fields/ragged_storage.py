@@ -244,13 +244,13 @@ class RaggedStorage(Stored):
         self.refuse_other_than_rearranging(fn, argument, field)
         if fn is view_tensor:  # the order of items has no strides that could forbid a view
             fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
-        order = self.orders(lambda numbers, given: [fn(numbers, given)], argument)[0]
+        order = self.orders(_where(self, field), lambda numbers, given: [fn(numbers, given)], argument)[0]
         return self.taken(order, fn(self._lengths, argument), batch_size)
 
-    def orders(self, arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A) -> list[Any]:
+    def orders(self, where: str, arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A) -> list[Any]:
         """What a function makes of the numbers of the items, each as a list; in a graph as a tensor of one dimension."""
         if self.starts() is not None:
-            return _read(arrange, on_cpu(argument), self._lengths.shape)
+            return _read(where, arrange, on_cpu(argument), self._lengths.shape)
         numbers = torch.arange(self._lengths.numel(), device=self._lengths.device).view(self._lengths.shape)
         return [each.reshape(-1) for each in arrange(numbers, argument)]
 
@@ -284,7 +284,8 @@ class RaggedStorage(Stored):
     def selected(self, where: str, index: Any) -> Tensor:
         """The numbers of the rows of the items that an index selects."""
         self.refuse_unknown(where)
-        return self.row_numbers(self.orders(lambda numbers, at: [numbers[at]], index)[0], self._lengths[index])[0]
+        order = self.orders(where, lambda numbers, at: [numbers[at]], index)[0]
+        return self.row_numbers(order, self._lengths[index])[0]
 
     def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Any, field: Field | None = None) -> Self:
         refuse_other_lengths(_where(self, field), self._lengths, other._lengths)
@@ -322,13 +323,14 @@ class RaggedStorage(Stored):
         every = object.__new__(type(self))._fill(rows, sizes, starts, batch_size, self._device)
         if in_order:
             return every
-        every.refuse_unknown(_where(self, field))
+        every.refuse_unknown(where := _where(self, field))
 
         def arrange(numbers: Tensor, sizes: list[int]) -> Sequence[Tensor]:
             parts = torch.split_with_sizes(numbers, sizes)
             return [fn([part.view(each.shape) for part, each in zip(parts, lengths, strict=True)])]
 
-        return every.taken(every.orders(arrange, [each.numel() for each in lengths])[0], fn(lengths), batch_size)
+        order = every.orders(where, arrange, [each.numel() for each in lengths])[0]
+        return every.taken(order, fn(lengths), batch_size)
 
     def _split(
         self,
@@ -341,9 +343,8 @@ class RaggedStorage(Stored):
         self.refuse_other_than_rearranging(fn, argument, field)
         lengths, starts = fn(self._lengths, argument), self.starts()
         if starts is None or len(self._batch_size) != 1:
-            parts = zip(self.orders(fn, argument), lengths, batch_sizes, strict=False)
+            parts = zip(self.orders(_where(self, field), fn, argument), lengths, batch_sizes, strict=False)
             return [self.taken(order, sizes, size) for order, sizes, size in parts]
-        # The pieces follow one another.
         cuts = [0, *accumulate(each.numel() for each in lengths)]
         pieces = [starts[first : stop + 1] for first, stop in pairwise(cuts)]
         rows = cut(self._rows, [each[-1] - each[0] for each in pieces])
@@ -354,11 +355,11 @@ class RaggedStorage(Stored):
 
 
 @with_real_tensors
-def _read(arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A, size: Size) -> list[Any]:
+def _read(where: str, arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A, size: Size) -> list[Any]:
     numbers = torch.arange(size.numel(), device="cpu").view(size)
     found = [each.reshape(-1) for each in arrange(numbers, argument)]
     if any(map(is_batchedtensor, found)):
-        raise TypeError("vmap cannot map over Ragged items, which are of different lengths; use .padded()")
+        raise TypeError(f"{where}: vmap cannot map over Ragged items, which are of different lengths; use .padded()")
     return [each.tolist() for each in found]
 
 
