@@ -11,10 +11,10 @@ from .imports import REPOSITORY, sources
 
 ROOMS = {
     "cli": 1_541,
-    "run|project|generate": 4_219,
-    "read|link|model|common": 8_005,
+    "run|project|generate": 4_221,
+    "read|link|model|common": 8_006,
     "reflection": 928,
-    "rules": 5_049,
+    "rules": 5_034,
     "emit|report|building": 2_308,
     "runtime/declaring": 3_337,
     "runtime/module": 3_688,
