@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_034,
     "emit|report|building": 2_308,
     "runtime/declaring": 3_337,
-    "runtime/module": 3_688,
+    "runtime/module": 3_673,
     "runtime/qten_style|runtime": 2_031,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_061,
     "runtime/tensorclass/(methods|operations)": 4_590,

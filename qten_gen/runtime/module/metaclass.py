@@ -114,9 +114,13 @@ class ModuleMeta(DeclarationMeta):
 
     @staticmethod
     def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
-        if issubclass(bases[0], ModuleBase):
+        """The bases, with `_PlainConstruction` where a generated constructor stands behind a class of another library."""
+        declared = next(index for index, base in enumerate(bases) if issubclass(base, ModuleBase))
+        init = next((each for each in bases[declared].__mro__ if "__init__" in vars(each)), object)
+        is_behind = any(map(_is_foreign, bases[:declared])) and _is_generated(init)
+        if not is_behind or any(issubclass(base, _PlainConstruction) for base in bases):
             return bases
-        return _separated(bases)
+        return (*bases[:declared], _PlainConstruction, *bases[declared:])
 
     def _complete_class(cls) -> None:
         """Fill in the tables, move virtual tensors to the declaration, keep the `device` of a base from another library, and let
@@ -204,16 +208,6 @@ class _PlainConstruction:
         behind = order[order.index(_PlainConstruction) + 1 :]
         init = next(vars(base)["__init__"] for base in behind if "__init__" in vars(base) and not _is_generated(base))
         init(self, *args, **keywords)
-
-
-def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
-    """The bases, with `_PlainConstruction` where a generated constructor stands behind a class of another library."""
-    declared = next(index for index, base in enumerate(bases) if issubclass(base, ModuleBase))
-    init = next((each for each in bases[declared].__mro__ if "__init__" in vars(each)), object)
-    is_behind = any(map(_is_foreign, bases[:declared])) and _is_generated(init)
-    if not is_behind or any(issubclass(base, _PlainConstruction) for base in bases):
-        return bases
-    return (*bases[:declared], _PlainConstruction, *bases[declared:])
 
 
 def _is_generated(base: type) -> bool:
