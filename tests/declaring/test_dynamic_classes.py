@@ -91,6 +91,21 @@ def test_dataclass_is_refused() -> None:
     assert getattr(Batch, "__dataclass_params__") is before  # noqa: B009 # checkers do not know it
 
 
+def test_what_makes_no_object_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"Lonely.__init__ has to call super\(\).__init__ with the fields"):
+
+        class Lonely(TensorClass):
+            def __init__(self) -> None: ...
+
+    class Other(TensorClass):
+        y: Tensor
+
+    with pytest.raises(
+        TypeError, match="Both: two of its bases have fields or slots; declare all but one with open=True"
+    ):
+        type("Both", (Batch, Other), {})
+
+
 def test_deriving_twice_calls_hooks_of_mixins_once() -> None:
     seen: list[str] = []
 

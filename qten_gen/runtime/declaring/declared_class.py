@@ -68,7 +68,13 @@ class DeclaredClass(ProtocolMeta):
             raise TypeError(
                 f"Protocols can only inherit from other protocols, got {others[0] if others else bases[0]!r}"
             )
-        return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
+        try:
+            return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
+        except TypeError as error:
+            if "lay-out conflict" not in str(error):
+                raise
+        reason = "two of its bases have fields or slots"
+        raise TypeError(f"{name}: {reason}; declare all but one with open=True, and a mixin with __slots__ = ()")
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object) -> None:
         # Not Protocol's, which works out the members of a protocol.
