@@ -12,6 +12,7 @@ from ..model import (
     ClassSource,
     ConfigDecl,
     DerivedDecl,
+    Dim,
     FieldDecl,
     FileDecl,
     ModuleDecl,
@@ -151,7 +152,7 @@ def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
     return message, f"write class {cls}({bases}){instead}"
 
 
-def ignored_specifier(context: RuleContext) -> Iterator[Problem]:
+def ignored_specifier(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """A Module with a hand-written `__init__` uses specifiers.
 
     If the class or a base defines `__init__`, no constructor is generated, so the specifier has no effect: `module.weight`
@@ -175,8 +176,7 @@ def ignored_specifier(context: RuleContext) -> Iterator[Problem]:
              super().__init__()
     +        self.weight = nn.Parameter(torch.ones(dim))
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl) or not declaration.custom_init:
+    if not declaration.custom_init:
         return
     reason, way_out = _why(declaration, context)
     for field in context.module_fields:
@@ -235,6 +235,7 @@ def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
     is_text = not context.is_running
     for call in context.calls:
         yield from _findings(call, is_text)
+        yield from _of_classes(call)
         yield from _of_lists(call)
         yield from _of_nested(call)
 
@@ -295,6 +296,18 @@ def _of_nested(call: SpecifierCall) -> Iterator[Problem]:
 
 
 _OF_ANOTHER = ("an argument of another", "remove it")
+
+
+def _of_classes(call: SpecifierCall) -> Iterator[Problem]:
+    """The problem with values in the place of a child's class, or of a member of a sequence, that nothing can call."""
+    own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
+    members = [each for each in call.arguments if each.keyword not in own] if is_sequence(call) else call.arguments[:1]
+    for argument in members if is_sequence(call) or call.name == language.SUBMODULE else ():
+        value = argument.value if isinstance(argument.value, Value) else None
+        is_called = value is not None and (value.choice is not None or (value.literal is None and value.is_callable))
+        if not is_called and isinstance(argument.value, Value | Dim):
+            message = f"{value.text if value else argument.text} makes no child: it is neither a class nor a function"
+            yield Problem(message, argument.place, "write the class, such as nn.Linear, and then its arguments")
 
 
 def _of_lists(call: SpecifierCall) -> Iterator[Problem]:

@@ -71,10 +71,10 @@ class DeclaredClass(ProtocolMeta):
         try:
             return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
         except TypeError as error:
-            if "lay-out conflict" not in str(error):
-                raise
-        reason = "two of its bases have fields or slots"
-        raise TypeError(f"{name}: {reason}; declare all but one with open=True, and a mixin with __slots__ = ()")
+            if "lay-out conflict" in str(error):
+                mend = "declare all but one with open=True, and a mixin with __slots__ = ()"
+                error.args = (f"{name}: two of its bases have fields or slots; {mend}",)
+            raise
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object) -> None:
         # Not Protocol's, which works out the members of a protocol.

@@ -6,9 +6,8 @@ import dataclasses
 from abc import update_abstractmethods
 from collections.abc import Collection, Mapping
 from functools import partial
-from inspect import unwrap
 from multiprocessing.reduction import ForkingPickler
-from types import FunctionType, MemberDescriptorType
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_transform
 
 from ...common import language
@@ -126,7 +125,6 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__generated_init__", staticmethod(vars(generated)["__init__"]))
         _let_fields_be_deleted(cls)
         _implement_abstract(cls, summary)
-        _refuse_lonely_init(cast("type[Stored]", cls))
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
         contents.guard(cls, private)
         cls.__attribute_places__ = contents.places_beside_fields(cls, private)
@@ -140,18 +138,6 @@ class TensorClassMeta(DeclarationMeta):
         else:
             pytree.register_unfilled(made)
         ForkingPickler.register(made, _reduce_for_processes)
-
-
-def _refuse_lonely_init(cls: type[Stored]) -> None:
-    """Refuse an `__init__` that calls no other: the generated one makes the object, whose fields cannot be set before."""
-    own = unwrap(vars(cls).get("__init__", object.__init__))
-    if not isinstance(own, FunctionType) or own.__module__ != cls.__module__:
-        return  # none of its own, or the one that Protocol sets
-    if own is not cls.__generated_init__ and "__init__" not in own.__code__.co_names:
-        raise TypeError(
-            f"{cls.__name__}.__init__ has to call super().__init__ with the fields before it does anything else; for other "
-            "arguments, write a class method instead"
-        )
 
 
 def _shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
