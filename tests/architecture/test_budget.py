@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_035,
     "emit|report|building": 2_308,
     "runtime/declaring": 3_338,
-    "runtime/module": 3_658,
+    "runtime/module": 3_673,
     "runtime/qten_style|runtime": 2_022,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_076,
     "runtime/tensorclass/(methods|operations)": 4_590,
