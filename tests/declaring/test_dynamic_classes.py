@@ -91,16 +91,6 @@ def test_dataclass_is_refused() -> None:
     assert getattr(Batch, "__dataclass_params__") is before  # noqa: B009 # checkers do not know it
 
 
-def test_two_bases_with_fields_are_refused() -> None:
-    class Other(TensorClass):
-        y: Tensor
-
-    with pytest.raises(
-        TypeError, match="Both: two of its bases have fields or slots; declare all but one with open=True"
-    ):
-        type("Both", (Batch, Other), {})
-
-
 def test_deriving_twice_calls_hooks_of_mixins_once() -> None:
     seen: list[str] = []
 

@@ -68,13 +68,7 @@ class DeclaredClass(ProtocolMeta):
             raise TypeError(
                 f"Protocols can only inherit from other protocols, got {others[0] if others else bases[0]!r}"
             )
-        try:
-            return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
-        except TypeError as error:
-            if "lay-out conflict" in str(error):
-                mend = "declare all but one with open=True, and a mixin with __slots__ = ()"
-                error.args = (f"{name}: two of its bases have fields or slots; {mend}",)
-            raise
+        return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object) -> None:
         # Not Protocol's, which works out the members of a protocol.
