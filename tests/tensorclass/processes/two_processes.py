@@ -87,9 +87,12 @@ def dicts_and_lists_of_tensors_travel(folder: Path) -> None:
 def values_of_items_do_not_travel(folder: Path) -> None:
     value = Photos(torch.full((2,), float(rank())), ["oak", "fern"], batch_size=2)
     message = r"Photos\.titles holds one Python value per item, which is not sent between processes"
-    for call in (value.all_gather, lambda: value.broadcast(0), lambda: value.send(1 - rank()), lambda: value.recv(0)):
+    transfer = (lambda: value.send(1)) if rank() == 0 else lambda: value.recv(0)
+    for call in (value.all_gather, lambda: value.broadcast(0), transfer):
         with pytest.raises(TypeError, match=message):
             call()
+    with pytest.raises(ValueError, match="the object differs"):  # and no process waits for one that has raised
+        (value if rank() else floats(0)).all_gather()
 
 
 def tensors_that_are_not_contiguous_are_written_too(folder: Path) -> None:

@@ -137,6 +137,11 @@ class _Buffers:
     """
 
     def __init__(self, value: Stored, lengths: bool = False) -> None:
+        for path in _per_item(value):
+            raise TypeError(
+                f"{label(value, path)} holds one Python value per item, which is not sent between processes; send the object by "
+                "a function of torch.distributed for objects, such as all_gather_object"
+            )
         self.small: dict[torch.device, list[Tensor]] = {}
         self.large: list[Tensor] = []
         for tensor in tensors_by_path(value, lengths).values():
@@ -172,16 +177,17 @@ def tensors_by_path(self: Stored, lengths: bool = False) -> dict[str, Tensor]:
     Args:
         lengths: Give the lengths of Ragged fields too. Objects share them, so that only new ones are written to.
     """
-    for key, value in items(self, include_nested=True):
-        if isinstance(value, PerItem):
-            where = label(self, ".".join(path_of(key)))
-            raise TypeError(f"{where} holds one Python value per item, which is not sent between processes")
     found = [(path_of(key), value) for key, value in items(self, include_nested=True, leaves_only=True, sort=True)]
     return {
         ".".join(path): value
         for path, value in found
         if lengths or path[-1] not in getattr(walked(self, path[:-1]), "__structure__", ())
     }
+
+
+def _per_item(self: Stored) -> list[str]:
+    """The names that lead to fields with one Python value per item."""
+    return [".".join(path_of(key)) for key, value in items(self, include_nested=True) if isinstance(value, PerItem)]
 
 
 def _ready(action: str) -> ModuleType:
@@ -197,6 +203,7 @@ def schema(action: str, self: Stored) -> Schema:
     """The schema of an object."""
     kind = f"{type(self).__qualname__} of batch size {list(self._batch_size)}"
     tensors, found = tensors_by_path(self), {"the operation": action, "the object": kind}
+    found |= dict.fromkeys(_per_item(self), "one Python value per item")  # refused later, by all processes alike
     for path, tensor in tensors_by_path(self, lengths=True).items():
         if path in tensors:
             found[path] = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
