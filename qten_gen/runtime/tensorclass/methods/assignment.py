@@ -10,8 +10,9 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
+from ..core.blame import blame
 from ..core.contents import batched_leaves, contents, ragged_fields
-from ..core.error_text import blame, label
+from ..core.error_text import label
 from ..core.locks import refuse_if_frozen
 from ..core.other_libraries import is_number, written
 from ..core.sizes import Index, PlainIndex, over_batch, with_event
