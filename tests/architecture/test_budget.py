@@ -16,7 +16,7 @@ ROOMS = {
     "reflection": 946,
     "rules": 4_991,
     "emit|report|building": 2_292,
-    "runtime/declaring": 3_253,
+    "runtime/declaring": 3_269,
     "runtime/module": 3_676,
     "runtime/qten_style|runtime": 2_038,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_116,

@@ -208,12 +208,8 @@ class Kinds:
             return PlainType(name)
         if issubclass(cls, Tensor):
             return PlainType("torch.Tensor")
-        if cls in (list, dict) and arguments:
-            last = evaluated(arguments[-1], self._names)
-            if hasattr(last, "dim_str"):
-                raise NotCertain
-            if isinstance(last, type) and issubclass(last, Tensor):
-                return PlainType(name, tuple(map(self._type, arguments)))
+        if cls in (list, dict):
+            return PlainType(name, tuple(map(self._type, arguments)))
         is_special = name.startswith(("tensordict.", "qten_gen.")) or hasattr(cls, "_is_tensorclass")
         if is_special or is_tensor(PlainType(name)):
             raise NotCertain

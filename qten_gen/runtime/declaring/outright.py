@@ -23,7 +23,7 @@ from .annotated_kinds import Decided, Kinds, Names, NotCertain, evaluated, is_cl
 from .declared_class import DeclaredClass, FieldSummary, LaterDeclaration, Summary
 from .fields import Const
 from .freshness import ClassFacts, GeneratedClass
-from .module_rows import child_row, expression, is_harmless, parameter_row
+from .module_rows import child_row, expression, is_harmless, literal, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of, values_of, with_inherited
 
 if TYPE_CHECKING:
@@ -217,18 +217,22 @@ def _module(body: Body) -> Outright:
         given = body.namespace.get(name, MISSING)
         call = recorded_call(given)
         has_specifier = call is not None and call.name != language.CONST
-        if is_class_variable(evaluated(annotation, names)):
+        meant = evaluated(annotation, names)
+        if is_class_variable(meant):
             if given is not MISSING and not _is_plain(given):
                 raise NotCertain
         # As `model.build_field` decides where a constructor is written by hand.
         elif not written or has_specifier or (given is MISSING and not name.startswith("_")):
-            fields[name] = FieldSummary.of(body.qualified, _module_row(name, given, body))
+            fields[name] = FieldSummary.of(body.qualified, _module_row(name, given, meant, body))
         elif given is not MISSING and not _is_plain(given):
             raise NotCertain
     for name, value in body.namespace.items():
         call = recorded_call(value)
         if call is not None and call.name == language.VIRTUAL:
-            fields[name] = FieldSummary.of(body.qualified, row("VirtualDecl", name=name, **call.kwargs))
+            fields[name] = FieldSummary.of(
+                body.qualified,
+                row("VirtualDecl", name=name, **{key: literal(given) for key, given in call.kwargs.items()}),
+            )
     own = tuple(name for name in fields if name not in inherited)
     conditions = (
         *(check for owner, parent in reversed(parents) for check in parent.conditions if check[0] == owner),
@@ -249,11 +253,11 @@ def _module(body: Body) -> Outright:
     return Outright(summary, fingerprint_of(declared), names)
 
 
-def _module_row(name: str, given: object, body: Body) -> Row:
+def _module_row(name: str, given: object, annotation: object, body: Body) -> Row:
     """The row of a field of a Module: by its specifier, or of a constructor argument."""
     call = recorded_call(given)
     if call is None or call.name not in language.SPECIFIERS - {language.FIELD}:
-        return _config_row(name, given)
+        return _config_row(name, given, annotation)
     if call.name == language.DERIVED:
         return row("DerivedDecl", name=name, value=expression(call.args[0]))
     if call.name not in (language.SUBMODULE, language.SEQUENTIAL):
@@ -261,8 +265,10 @@ def _module_row(name: str, given: object, body: Body) -> Row:
     return child_row(name, call)
 
 
-def _config_row(name: str, given: object) -> Row:
+def _config_row(name: str, given: object, annotation: object) -> Row:
     value, is_factory, kw_only, alias = _default(given)
+    if value is None and isinstance(annotation, type):
+        raise NotCertain  # a rule refuses it for most classes
     fits = isinstance(value, type | FunctionType) if is_factory else value is MISSING or is_harmless(value)
     if not fits:
         raise NotCertain  # a rule has to look at it
