@@ -1,11 +1,12 @@
-"""How long type checkers take over generated stubs: 60 files with 420 classes, and a program that uses every class.
+"""How long type checkers take over declared classes: a small and a larger project, and a program that uses every class.
 
     python -m benchmarks.checkers
 
-Each checker runs over a program that imports torch and qten_gen alone, and over the same program with all classes. The difference
-is what the stubs cost. A third program has as many plain dataclasses and nn.Modules, written by hand.
+Each checker runs over all files of a project, as one does in CI: the declaring files, seven classes in each, and the program. A
+second project has as many plain dataclasses and nn.Modules, written by hand. What either costs is the time above a program that
+imports torch and qten_gen alone. What a small project costs is mostly what qten_gen's own files do.
 
-mypy has those two libraries in its cache, as it has in every run but the first. It runs with stubs that it has not seen, then
+mypy has those two libraries in its cache, as it has in every run but the first. It runs with classes that it has not seen, then
 after the program was edited, then with nothing changed. The others keep nothing between runs. Times are of the processor, which
 other programs on the machine hardly change.
 """
@@ -24,11 +25,17 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-FILES, TENSORCLASSES, MODULES = 60, 4, 3
+TENSORCLASSES, MODULES = 4, 3
 REPOSITORY = Path(__file__).parents[1]
+PATHS = [str(REPOSITORY), str(REPOSITORY / "stubs")]
+ENVIRONMENT = {
+    **dict.fromkeys(("MYPYPATH", "PYTHONPATH"), os.pathsep.join(PATHS)),
+    # Threads that wait for each other take time of the processor too.
+    **dict.fromkeys(("PYREFLY_THREADS", "TY_MAX_PARALLELISM"), "1"),
+}
 ALONE = "import torch\n\nimport qten_gen\n\nprint(torch.ones(2), qten_gen.TensorClass)\n"
-PROGRAMS = ("alone.py", "plain_use.py", "use.py")
-"""The libraries alone, with plain classes, and with generated ones."""
+PROGRAMS = {"alone.py": "", "plain_use.py": "plain", "use.py": "made"}
+"""The libraries alone, with plain classes, and with declared ones; each with the package that it imports."""
 
 
 def declarations(number: int) -> str:
@@ -56,16 +63,16 @@ def declarations(number: int) -> str:
     return "\n".join(lines)
 
 
-def use() -> str:
+def use(files: int) -> str:
     """A program that uses every class."""
     lines = [ALONE]
-    for number in range(FILES):
+    for number in range(files):
         batches = [f"Batch{number}x{index}" for index in range(TENSORCLASSES)]
         layers = [f"Layer{number}x{index}" for index in range(MODULES)]
         lines.append(f"from made.part{number} import {', '.join([*batches, *layers])}")
         for name in batches:
             lines.append(f"def f{name}(batch: {name}) -> {name}:")
-            lines.append('    print(batch.get("tokens"), batch.select("mask"), batch.to("cpu").doubled()[0])')
+            lines.append('    print(batch.tokens, batch.mask, batch.to("cpu").doubled()[0])')
             lines.append("    return batch.replace(mask=batch.tokens)")
         for name in layers:
             lines.append(f"def f{name}(layer: {name}, x: torch.Tensor) -> torch.Tensor:")
@@ -114,10 +121,10 @@ def plain_declarations(number: int) -> str:
     return "\n".join(lines)
 
 
-def plain_use() -> str:
+def plain_use(files: int) -> str:
     """What `use` does, as far as plain classes can."""
     lines = [ALONE, "from dataclasses import replace"]
-    for number in range(FILES):
+    for number in range(files):
         batches = [f"Plain{number}x{index}" for index in range(TENSORCLASSES)]
         layers = [f"Linear{number}x{index}" for index in range(MODULES)]
         lines.append(f"from plain.part{number} import {', '.join([*batches, *layers])}")
@@ -132,19 +139,21 @@ def plain_use() -> str:
     return "\n".join(lines) + "\n"
 
 
-def seconds(command: list[str], folder: Path, rounds: int, prepare: Callable[[], None]) -> float:
-    """The least time of the processor that a command takes that reports nothing."""
-    times = []
+def seconds(commands: list[list[str]], folder: Path, rounds: int, prepare: Callable[[str], None]) -> list[float]:
+    """The least time of the processor that each command takes, which checks the program that it ends with and reports nothing.
+
+    Each round runs all of them, one after the other, so that whatever else keeps the machine busy slows them alike.
+    """
+    times: list[list[float]] = [[] for _ in commands]
     for _ in range(rounds):
-        prepare()
-        start = _used()
-        done = subprocess.run(
-            command, cwd=folder, env=os.environ | {"MYPYPATH": _path()}, capture_output=True, text=True
-        )
-        times.append(_used() - start)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    return min(times)
+        for program, command, taken in zip(PROGRAMS, commands, times, strict=True):
+            prepare(program)
+            start = _used()
+            done = subprocess.run(command, cwd=folder, env=os.environ | ENVIRONMENT, capture_output=True, text=True)
+            taken.append(_used() - start)
+            if done.returncode:
+                raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return [min(taken) for taken in times]
 
 
 def _used() -> float:
@@ -153,61 +162,57 @@ def _used() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _path() -> str:
-    return os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "stubs")))
-
-
-def measure(folder: Path, rounds: int) -> Iterator[tuple[str, list[float]]]:
+def measure(folder: Path, files: int, rounds: int) -> Iterator[tuple[str, list[float]]]:
     """For each checker, and each state of its cache: the times of `PROGRAMS`."""
+    write_programs(folder, files)
+    python, tools = sys.executable, Path(sys.executable).parent
+    warm = folder / "warm"
+    mypy = [python, "-m", "mypy", "--strict", "--config-file="]
+    subprocess.run(
+        [*mypy, f"--cache-dir={warm}", "alone.py"],
+        cwd=folder,
+        env=os.environ | ENVIRONMENT,
+        check=True,
+        capture_output=True,
+    )
+    checked = {
+        name: [*(f"{package}/part{number}.py" for number in range(files if package else 0)), name]
+        for name, package in PROGRAMS.items()
+    }
+    cached = [[*mypy, f"--cache-dir={name}.cache", *paths] for name, paths in checked.items()]
+    yield "mypy, new classes", seconds(cached, folder, rounds, partial(_forget, warm, folder))
+    yield "mypy, program edited", seconds(cached, folder, rounds, lambda name: _edit(folder / name))
+    yield "mypy, nothing changed", seconds(cached, folder, rounds, lambda name: None)
+
+    for name, paths in checked.items():
+        settings = {"include": paths, "extraPaths": PATHS}
+        (folder / f"{name}.json").write_text(json.dumps(settings), encoding="utf-8")
+    searched = [f"--search-path={path}" for path in (".", *PATHS)]
+    extra = [option for path in (".", *PATHS) for option in ("--extra-search-path", path)]
+    for checker, commands in {
+        "pyrefly": [
+            [f"{tools}/pyrefly", "check", "--preset=default", f"--python-interpreter-path={python}", *searched, *paths]
+            for paths in checked.values()
+        ],
+        "ty": [[f"{tools}/ty", "check", "--python", sys.prefix, *extra, *paths] for paths in checked.values()],
+        "pyright": [[python, "-m", "pyright", f"--pythonpath={python}", f"--project={name}.json"] for name in PROGRAMS],
+    }.items():
+        yield checker, seconds(commands, folder, rounds, lambda name: None)
+
+
+def write_programs(folder: Path, files: int) -> None:
+    """Write the programs, and the packages that they import."""
     for name, write in (("made", declarations), ("plain", plain_declarations)):
         package = folder / name
         package.mkdir()
         (package / "__init__.py").write_text("", encoding="utf-8")
-        for number in range(FILES):
+        for number in range(files):
             (package / f"part{number}.py").write_text(write(number), encoding="utf-8")
     (folder / "pyproject.toml").write_text('[tool.qten-gen]\nsrc = ["."]\n', encoding="utf-8")
-    subprocess.run(
-        [sys.executable, "-m", "qten_gen", "--quiet"], cwd=folder, check=True, env=os.environ | {"PYTHONPATH": _path()}
-    )
-    (folder / "alone.py").write_text(ALONE, encoding="utf-8")
-    (folder / "use.py").write_text(use(), encoding="utf-8")
-    (folder / "plain_use.py").write_text(plain_use(), encoding="utf-8")
-    paths = [str(REPOSITORY), str(REPOSITORY / "stubs")]
-    warm = folder / "warm"
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file="]
-    subprocess.run(
-        [*mypy, f"--cache-dir={warm}", "alone.py"], cwd=folder, env=os.environ | {"MYPYPATH": _path()}, check=True
-    )
-    for state, prepare in (
-        ("new stubs", partial(_forget, warm, folder)),
-        ("program edited", lambda name: _edit(folder / name)),
-        ("nothing changed", lambda name: None),
-    ):
-        times = [
-            seconds([*mypy, f"--cache-dir={name}.cache", name], folder, rounds, partial(prepare, name))
-            for name in PROGRAMS
-        ]
-        yield f"mypy, {state}", times
-    tools, python = str(Path(sys.executable).parent), f"--python-interpreter-path={sys.executable}"
-    searched = [option for path in (".", *paths) for option in ("--extra-search-path", path)]
-    for name, command in {
-        "pyrefly": [
-            f"{tools}/pyrefly",
-            "check",
-            "--preset=default",
-            python,
-            *(f"--search-path={p}" for p in (".", *paths)),
-        ],
-        "ty": [f"{tools}/ty", "check", "--python", sys.prefix, *searched],
-    }.items():
-        yield name, [seconds([*command, program], folder, rounds, lambda: None) for program in PROGRAMS]
-    times = []
-    for name in PROGRAMS:
-        config = folder / f"{name}.json"
-        config.write_text(json.dumps({"include": [name], "extraPaths": paths}), encoding="utf-8")
-        command = [sys.executable, "-m", "pyright", f"--project={config}", f"--pythonpath={sys.executable}"]
-        times.append(seconds(command, folder, rounds, lambda: None))
-    yield "pyright", times
+    generate = [sys.executable, "-m", "qten_gen", "--quiet"]
+    subprocess.run(generate, cwd=folder, check=True, env=os.environ | ENVIRONMENT)
+    for name, text in zip(PROGRAMS, (ALONE, plain_use(files), use(files)), strict=True):
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _forget(warm: Path, folder: Path, name: str) -> None:
@@ -226,15 +231,18 @@ def _edit(program: Path) -> None:
 def main() -> None:
     """Print the times."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--files", type=int, nargs="+", default=[7, 60], help="the sizes of the projects")
+    parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    classes = FILES * (TENSORCLASSES + MODULES)
-    print(f"{FILES} files with {classes} classes; seconds of the processor")
-    print(f"{'':24}{'libraries':>12}{'with plain':>12}{'more':>8}{'with classes':>14}{'more':>8}")
-    with tempfile.TemporaryDirectory() as folder:
-        for name, (alone, plain, full) in measure(Path(folder), given.rounds):
-            more = f"{plain:12.2f}{plain - alone:8.2f}{full:14.2f}{full - alone:8.2f}"
-            print(f"{name:24}{alone:12.2f}{more}", flush=True)
+    for files in given.files:
+        print(f"{files} files with {files * (TENSORCLASSES + MODULES)} classes; seconds of the processor")
+        heads = ("libraries", "plain", "more", "declared", "more", "times", "whole run")
+        print(" " * 22, *(f"{head:>9}" for head in heads))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, (alone, plain, full) in measure(Path(folder), files, given.rounds):
+                more = full - alone, plain - alone
+                figures = (alone, plain, more[1], full, more[0], more[0] / more[1], full / plain)
+                print(f"{name:22}", *(f"{figure:9.2f}" for figure in figures), flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from qten_gen.generate.plan import plan
 from tests import scheduling
@@ -20,6 +21,10 @@ from tests.command import Command
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from .. import rules
 from ..common.records import record
-from ..link.lookups import Remembered
+from ..link.lookups import remembered
 from ..model import FileDecl, SourceFile
 from ..model.diagnostics import Diagnostic
 from ..project.output_names import outputs_of
-from .obstacles import was_generated
 from .readings import Readings, attempt
 from .suppression import unsuppressed
+from .unresolved_imports import was_generated
 
 
 @record(frozen=True, slots=True)
@@ -38,11 +38,33 @@ class Examination:
         self._readings = readings
         self._view = readings.graph.view(path)
         self._program = readings.program(path)
-        self._files: Remembered[str, Examined] = {}
+        self.lookups = self._program.lookups
 
+    @remembered
     def of(self, path: str) -> Examined:
-        """A file, examined at most once."""
-        return self._program.lookups.once(self._files, path, self._examined)
+        """A file, linked and checked. What is found is dropped if a file that it depends on cannot be read."""
+        readings, crashes = self._readings, self._readings.crashes
+        module = readings.graph.origins[path].module
+        # Recorded, to see which of the files that were asked cannot be read.
+        with self.lookups.recorded() as lookups:
+            result = attempt(crashes, path, "linking", self._program.linked, module)
+            said: tuple[Diagnostic, ...] = ()
+            if result is not None:
+                unimported = () if path in readings.graph.imported else (path,)
+                said = (
+                    *result[1],
+                    *(attempt(crashes, path, "checking", rules.check, result[0], unimported) or ()),
+                    *(attempt(crashes, path, "checking", self._of_inner_classes, result[0].source) or ()),
+                )
+        self.lookups.add(lookups)
+        unread = self._unread(lookups) - {path}
+        own = (*readings.problems.get(path, ()), *(() if unread else said))
+        if result is not None and result[0].source.suppressed and not unread:
+            kept = attempt(crashes, path, "locating", unsuppressed, own, path, readings.sources[path])
+            own = own if kept is None else kept
+        broken = path in readings.unread or any(item.is_error for item in own)
+        crashed = any(crash.path == path for crash in crashes)
+        return Examined(result and result[0], own, unread, broken or crashed, bool(said))
 
     def blocking(self, path: str, existing: Mapping[str, bytes]) -> frozenset[str]:
         """The broken files that a file depends on, because they declare ancestors of its classes.
@@ -53,7 +75,7 @@ class Examination:
         found = {*self.of(path).unread}
         for home in {*self._homes(path, existing)} - {path}:
             if home in self._readings.sound:
-                self._program.lookups.add(self._readings.sound[home])
+                self.lookups.add(self._readings.sound[home])
             else:
                 examined = self.of(home)
                 found |= examined.unread | ({home} if examined.is_broken else set())
@@ -72,31 +94,6 @@ class Examination:
                     if home is not None and (qualified not in declared or ancestry.root(name) is not None):
                         yield home
 
-    def _examined(self, path: str) -> Examined:
-        """Link and check a file. What is found is dropped if a file that it depends on cannot be read."""
-        readings, crashes = self._readings, self._readings.crashes
-        module = readings.graph.origins[path].module
-        # Recorded, to see which of the files that were asked cannot be read.
-        with self._program.lookups.recorded() as lookups:
-            result = attempt(crashes, path, "linking", self._program.linked, module)
-            said: tuple[Diagnostic, ...] = ()
-            if result is not None:
-                unimported = () if path in readings.graph.imported else (path,)
-                said = (
-                    *result[1],
-                    *(attempt(crashes, path, "checking", rules.check, result[0], unimported) or ()),
-                    *(attempt(crashes, path, "checking", self._of_inner_classes, result[0].source) or ()),
-                )
-        self._program.lookups.add(lookups)
-        unread = self._unread(lookups) - {path}
-        own = (*readings.problems.get(path, ()), *(() if unread else said))
-        if result is not None and result[0].source.suppressed and not unread:
-            kept = attempt(crashes, path, "locating", unsuppressed, own, path, readings.sources[path])
-            own = own if kept is None else kept
-        broken = path in readings.unread or any(item.is_error for item in own)
-        crashed = any(crash.path == path for crash in crashes)
-        return Examined(result and result[0], own, unread, broken or crashed, bool(said))
-
     def _of_inner_classes(self, file: SourceFile) -> tuple[Diagnostic, ...]:
         """The diagnostics for classes inside classes, from the rules in a program where these are declarations."""
         specified = any(field.specifier is not None for cls in file.inner for field in cls.fields)
@@ -106,7 +103,7 @@ class Examination:
         with program.lookups.recorded() as lookups:
             result = program.linked(file.module)
             found = (*result[1], *rules.check(result[0])) if result is not None else ()
-        self._program.lookups.add(lookups)
+        self.lookups.add(lookups)
         places = [cls.place.steps for cls in file.inner]
         names = program.names
         for each in file.registrations:

@@ -1,4 +1,4 @@
-"""The views of a file's outputs, and their texts, which are checked to compile."""
+"""The texts of the outputs of a file, which are checked to be valid Python, and of a single class."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from symtable import symtable
 from typing import NamedTuple
 
 from ..common.header import FORMAT, digest, with_header
-from ..emit.file import PythonFileView, StubFileView, python_file, source_name, stub_file
-from ..model import FileDecl
+from ..emit.file import PythonFileView, StubFileView, python_class, python_file, source_name, stub_file
+from ..emit.tensorclass import TensorClassView
+from ..model import Declaration, FileDecl
 from ..project.output_names import outputs_of
-from .render import text_of_python
 
 
 class Views(NamedTuple):
@@ -38,6 +38,22 @@ def texts_of(views: Views) -> dict[str, str]:
 
     texts = {"py": text_of_python(views.python), "pyi": rendered("file.pyi.j2", file=views.stub)}
     return {suffix: with_header(views.source, FORMAT, text) for suffix, text in texts.items()}
+
+
+def text_of_python(view: PythonFileView) -> str:
+    """The text of a generated module, without a header."""
+    from .templates import rendered
+
+    classes = [
+        rendered("tensorclass.py.j2" if isinstance(cls, TensorClassView) else "module.py.j2", c=cls)
+        for cls in view.classes
+    ]
+    return rendered("file.py.j2", file=view, classes=classes)
+
+
+def render_class(declaration: Declaration) -> str:
+    """The generated Python of one class, for a declaration that no file was generated for."""
+    return text_of_python(python_class(declaration))
 
 
 def render_outputs(path: str, views: Views, existing: Mapping[str, bytes]) -> dict[str, str]:

@@ -19,9 +19,10 @@ from ..project.import_graph import SourceGraph, View, graph_from_texts
 from ..project.output_names import is_ours, outputs_of, source_of
 from ..read.positions import locate
 from .examination import Examination
-from .obstacles import obstacles, unknown_root, unresolved_imports
+from .obstacles import obstacles, unknown_root
 from .outputs import render_outputs, views_of
 from .readings import Crash, Readings, attempt
+from .unresolved_imports import unresolved_imports
 
 
 @record(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Plan:
     """The declarations of the targets that were linked."""
     fingerprints: dict[str, str] = field(default_factory=dict)
     """The fingerprints of what the outputs of targets are rendered from."""
+    kept: frozenset[str] = frozenset()
+    """The targets whose outputs stay as they are, because they were rendered from what has the same fingerprint."""
 
 
 @record(frozen=True, slots=True)
@@ -103,6 +106,7 @@ def plan(
         {path: made.lookups for path, made in plans.items()},
         {path: made.linked for path, made in plans.items() if made.linked is not None},
         {path: made.fingerprint for path, made in plans.items() if made.fingerprint},
+        frozenset(path for path, made in plans.items() if made.fingerprint and made.fingerprint == rendered.get(path)),
     )
 
 
@@ -117,7 +121,10 @@ def _plan_file(
         declares = linked is not None and bool(linked.declarations)
         found = [*examined.found, *(obstacles(path, existing if known is None else {}) if declares else ())]
         if linked is not None and not examined.unread:
-            found += _unresolved(linked, readings, lookups, existing)
+            found += (
+                attempt(readings.crashes, path, "linking", unresolved_imports, linked, readings, lookups, existing)
+                or ()
+            )
         broken = examined.is_broken or any(item.is_error for item in found)
         outputs: dict[str, str] = {}
         fingerprint = ""
@@ -137,25 +144,6 @@ def _plan_file(
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
     keeps = declares or broken or bool(blocking)
     return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, widest(lookups), linked, fingerprint)
-
-
-def _unresolved(
-    file: FileDecl, readings: Readings, lookups: Collection[str], existing: Mapping[str, bytes]
-) -> list[Diagnostic]:
-    """Errors for classes that depend on modules which cannot be found."""
-    graph, path = readings.graph, file.source.path
-    lost = frozenset[str]().union(*(graph.unresolved.get(other, ()) for other in graph.files(path, lookups)))
-    if not lost:
-        return []
-    ancestors = readings.program(path).ancestry.mro
-
-    def places(module: str) -> list[str]:
-        below = (each for each, origin in graph.origins.items() if f"{origin.module}.".startswith(f"{module}."))
-        return graph.modules.places(module) if any(graph.scans[each].mentions for each in below) else []
-
-    generated = existing.get(outputs_of(path)[0], b"")
-    found = unresolved_imports(file, ancestors, lost, places, generated)
-    return attempt(readings.crashes, path, "linking", lambda: [*found]) or []
 
 
 def _crashes(readings: Readings, plans: Mapping[str, _FilePlan]) -> tuple[Crash, ...]:

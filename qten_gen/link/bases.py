@@ -21,7 +21,7 @@ from ..model.diagnostics import (
 )
 from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
-from .lookups import Lookups, Remembered
+from .lookups import Lookups, Results, remembered
 from .name_resolution import Names
 
 
@@ -48,15 +48,12 @@ class Ancestry:
 
     def __init__(self, names: Names, lookups: Lookups) -> None:
         self._names = names
-        self._lookups = lookups
-        self._bases: Remembered[str, tuple[str, ...]] = {}
-        self._orders: Remembered[str, _Order] = {}
+        self.lookups = lookups
+        self._orders: Results[_Order] = {}
 
+    @remembered
     def bases(self, qualified: str) -> tuple[str, ...]:
         """The resolved names of the bases of a class; empty for a class outside the run."""
-        return self._lookups.once(self._bases, qualified, self._resolved_bases)
-
-    def _resolved_bases(self, qualified: str) -> tuple[str, ...]:
         found = self._names.class_of(qualified)
         bases = self._names.nested_bases(qualified) or () if found is None else found[1].bases
         return tuple(map(self.base, bases))
@@ -105,9 +102,9 @@ class Ancestry:
                 else:
                     waiting.pop()
                     if current not in self._orders:
-                        self._lookups.once(self._orders, current, self._ordered)
+                        self.lookups.once(self._orders, current, self._ordered)
         # Counts the look-ups of the order for the caller.
-        return self._lookups.once(self._orders, qualified, self._ordered)
+        return self.lookups.once(self._orders, qualified, self._ordered)
 
     def _ordered(self, qualified: str) -> _Order:
         """The order of a class, merged from the orders of its bases. One without an order is its own ancestor."""
@@ -117,7 +114,7 @@ class Ancestry:
         # Not by `once`: of a class in a cycle, that would compute the order of a base for ever.
         for found in known:
             if found is not None:
-                self._lookups.add(found[1])
+                self.lookups.add(found[1])
                 orders.append(found[0])
         merged = None
         if len(orders) == len(known) and all(order.is_consistent for order in orders):

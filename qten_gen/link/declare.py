@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
 
 from ..model import (
     FLAGS,
@@ -32,7 +32,7 @@ from ..model.build_field import (
 )
 from ..model.field_kinds import members_of
 from .bases import ROOTS, Ancestry, Root
-from .lookups import Lookups, Remembered
+from .lookups import Lookups, remembered
 from .name_resolution import Names
 
 _CLASS_VARIABLE = "typing.ClassVar"
@@ -48,6 +48,8 @@ class _Member(NamedTuple):
 
 Lineage = tuple[_Member, ...]
 
+_F = TypeVar("_F", FieldDecl, ModuleField)
+
 
 class Declarations:
     """The declarations of a run, each computed when it is asked for."""
@@ -55,18 +57,11 @@ class Declarations:
     def __init__(self, names: Names, ancestry: Ancestry, lookups: Lookups) -> None:
         self._names = names
         self._ancestry = ancestry
-        self._lookups = lookups
-        self._declared: Remembered[str, Declaration | None] = {}
-        self._members: Remembered[str, _Member | None] = {}
-        self._lineages: Remembered[str, Lineage] = {}
-        self._fields: Remembered[str, tuple[FieldDecl, ...]] = {}
-        self._module_fields: Remembered[str, tuple[ModuleField, ...]] = {}
+        self.lookups = lookups
 
+    @remembered
     def get(self, qualified: str) -> Declaration | None:
         """The declaration of a class by its resolved name; None for any other class."""
-        return self._lookups.once(self._declared, qualified, self._declaration)
-
-    def _declaration(self, qualified: str) -> Declaration | None:
         found = self._names.class_of(qualified)
         root = self._ancestry.root(qualified) if found is not None else None
         if found is None or root is None:
@@ -74,19 +69,15 @@ class Declarations:
         return self._tensorclass(*found) if root is Root.TENSORCLASS else self._module(*found)
 
     def _tensorclass(self, file: SourceFile, cls: ClassSource) -> TensorClassDecl:
-        """The declaration of a TensorClass. A field that the class redeclares keeps its inherited position."""
+        """The declaration of a TensorClass."""
         qualified = f"{file.module}.{cls.qualname}"
         lineage = self._lineage(qualified)
-        inherited: dict[str, FieldDecl] = {}
-        # From the farthest ancestor on: a field has its place from the first that declares it, its type from the last.
-        for owner, *_ in reversed(lineage[1:]):
-            inherited.update({f.name: f for f in self._tensorclass_fields(owner)})
-        fields = {**inherited, **{f.name: f for f in self._tensorclass_fields(qualified)}}
+        fields, own = _with_inherited(lineage, self._tensorclass_fields)
         return TensorClassDecl(
             name=cls.name,
             qualname=cls.qualname if cls.outer else "",
-            fields=tuple(fields.values()),
-            own=tuple(name for name in fields if name not in inherited),
+            fields=fields,
+            own=own,
             flags=_flags(lineage),
             checks=self._string_option("checks", qualified),
             post_init=self._defines(qualified, "__post_init__"),
@@ -100,21 +91,18 @@ class Declarations:
         )
 
     def _module(self, file: SourceFile, cls: ClassSource) -> ModuleDecl:
-        """The declaration of a Module. A field that the class redeclares keeps its inherited position."""
+        """The declaration of a Module."""
         qualified = f"{file.module}.{cls.qualname}"
         lineage = self._lineage(qualified)
-        inherited: dict[str, ModuleField] = {}
-        for owner, *_ in reversed(lineage[1:]):
-            inherited.update({f.name: f for f in self._fields_of_module(owner)})
-        fields = {**inherited, **{f.name: f for f in self._fields_of_module(qualified)}}
+        fields, own = _with_inherited(lineage, self._module_fields)
         written = any(_has(source, "__init__") for _, source, _ in lineage)
         kept = [(self._bases(source), _keeps_init(source)) for _, source, _ in lineage]
         return ModuleDecl(
             name=cls.name,
             qualname=cls.qualname if cls.outer else "",
-            fields=tuple(fields.values()),
-            own=tuple(name for name in fields if name not in inherited),
-            custom_init=written or keeps_foreign_init(fields.values(), kept),
+            fields=fields,
+            own=own,
+            custom_init=written or keeps_foreign_init(fields, kept),
             post_init=self._defines(qualified, "__post_init__"),
             custom_reset=self._defines(qualified, "reset_parameters"),
             keeps_init=_keeps_init(cls),
@@ -129,15 +117,13 @@ class Declarations:
             place=cls.place,
         )
 
+    @remembered
     def _lineage(self, qualified: str) -> Lineage:
         """The class and its declared ancestors, in method resolution order."""
-        return self._lookups.once(self._lineages, qualified, self._declared_lineage)
+        found = map(self._member, self._ancestry.mro(qualified))
+        return tuple(member for member in found if member is not None)
 
-    def _declared_lineage(self, qualified: str) -> Lineage:
-        names = self._ancestry.mro(qualified)
-        found = [self._lookups.once(self._members, name, self._member) for name in names]
-        return tuple(item for item in found if item is not None)
-
+    @remembered
     def _member(self, name: str) -> _Member | None:
         """A class of the run, if it is a declaration, with its flags: keywords, or in brackets. Unknown flags are left out."""
         found = self._names.class_of(name)
@@ -165,12 +151,9 @@ class Declarations:
             lineage = self._lineage(lineage[1].name)
         return STRING_OPTIONS[keyword][0]
 
+    @remembered
     def _tensorclass_fields(self, owner: str) -> tuple[FieldDecl, ...]:
         """The fields that a TensorClass declares itself."""
-        return self._lookups.once(self._fields, owner, self._own_fields)
-
-    def _own_fields(self, owner: str) -> tuple[FieldDecl, ...]:
-        """Build the fields that a TensorClass declares itself."""
         lineage = self._lineage(owner)
         flags = _flags(lineage)
 
@@ -185,12 +168,9 @@ class Declarations:
             if type.name != _CLASS_VARIABLE  # by an alias
         )
 
-    def _fields_of_module(self, owner: str) -> tuple[ModuleField, ...]:
+    @remembered
+    def _module_fields(self, owner: str) -> tuple[ModuleField, ...]:
         """The fields that a Module declares itself, virtual tensors last."""
-        return self._lookups.once(self._module_fields, owner, self._own_module_fields)
-
-    def _own_module_fields(self, owner: str) -> tuple[ModuleField, ...]:
-        """Build the fields that a Module declares itself."""
         lineage = self._lineage(owner)
         cls = lineage[0].source
         written = any(_has(source, "__init__") or _keeps_init(source) for _, source, _ in lineage)
@@ -222,6 +202,16 @@ class Declarations:
                     yield RegistrationDecl(
                         owner, member, source.handler, source.signature, file.module, source.place, source.replaces
                     )
+
+
+def _with_inherited(
+    lineage: Lineage, fields_of: Callable[[str], tuple[_F, ...]]
+) -> tuple[tuple[_F, ...], tuple[str, ...]]:
+    """The fields of a class, inherited ones first, and the names that no ancestor declares."""
+    # From the farthest ancestor on: a redeclared field keeps its position, and has the type of the last declaration.
+    inherited = {field.name: field for owner, *_ in reversed(lineage[1:]) for field in fields_of(owner)}
+    fields = {**inherited, **{field.name: field for field in fields_of(lineage[0].name)}}
+    return tuple(fields.values()), tuple(name for name in fields if name not in inherited)
 
 
 def _flags(lineage: Lineage) -> frozenset[str]:

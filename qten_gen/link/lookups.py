@@ -1,4 +1,4 @@
-"""Remembers results together with what was looked up for them, so that a later run knows when they are still right.
+"""Remembers results together with the look-ups that they took, so that a later run knows when they are still right.
 
 The answer for a file depends on the answers to its look-ups, and on nothing else. A look-up is a text:
 
@@ -9,15 +9,15 @@ The answer for a file depends on the answers to its look-ups, and on nothing els
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import wraps
+from typing import Protocol, TypeVar
 
-_K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
-Remembered = dict[_K, tuple[_V, frozenset[str]]]
-"""Results by key, each with the look-ups that it took."""
+Results = dict[str, tuple[_V, frozenset[str]]]
+"""Results by argument, each with the look-ups that it took."""
 
 
 def widest(names: Collection[str]) -> frozenset[str]:
@@ -52,7 +52,7 @@ class Lookups:
         finally:
             self._open.pop()
 
-    def once(self, results: Remembered[_K, _V], key: _K, compute: Callable[[_K], _V]) -> _V:
+    def once(self, results: Results[_V], key: str, compute: Callable[[str], _V]) -> _V:
         """The result for a key, which is computed at most once. Its look-ups count each time that it is used."""
         found = results.get(key)
         if found is None:
@@ -61,3 +61,23 @@ class Lookups:
             found = results[key] = (value, frozenset(names))
         self.add(found[1])
         return found[0]
+
+
+class _Recording(Protocol):
+    @property
+    def lookups(self) -> Lookups: ...
+
+
+_S = TypeVar("_S", bound=_Recording)
+
+
+def remembered(method: Callable[[_S, str], _V]) -> Callable[[_S, str], _V]:
+    """A method that computes its result once for each argument, by `lookups.once` of its object."""
+    attribute = f"{method.__name__}()"
+
+    @wraps(method)
+    def once(self: _S, key: str) -> _V:
+        results: Results[_V] = vars(self).setdefault(attribute, {})
+        return self.lookups.once(results, key, lambda _: method(self, key))
+
+    return once

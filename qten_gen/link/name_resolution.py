@@ -10,7 +10,7 @@ from ..common.records import replace
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.dotted_names import Scope
-from .lookups import Lookups, Remembered
+from .lookups import Lookups, remembered
 
 _LONGEST_CHAIN = 50
 """How many imports and aliases lead from a name to its definition at most: `a = a.b` leads to `a.b.b.b`."""
@@ -26,15 +26,12 @@ class Names:
 
     def __init__(self, find: Callable[[str], SourceFile | None], lookups: Lookups | None = None) -> None:
         self.find = find
-        self._lookups = lookups or Lookups()
+        self.lookups = lookups or Lookups()
         self._known: dict[str, tuple[Scope, Mapping[str, ClassSource]]] = {}
-        self._classes: Remembered[str, tuple[SourceFile, ClassSource] | None] = {}
 
+    @remembered
     def class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
         """The class statement of a resolved name, with its file; None for a class outside the run."""
-        return self._lookups.once(self._classes, qualified, self._class_of)
-
-    def _class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
         module, _, name = qualified.rpartition(".")
         file = self.find(module) if module else None
         if file is None:

@@ -25,7 +25,7 @@ from .bases import Ancestry, Root
 from .constants import with_constants
 from .declare import Declarations
 from .import_context import import_context
-from .lookups import Lookups, Remembered
+from .lookups import Lookups, remembered
 from .name_resolution import Names
 
 _V = TypeVar("_V")
@@ -65,8 +65,6 @@ class Program:
         self.lookups = Lookups()
         self._library = library
         self._with_inner = with_inner
-        self._written: Remembered[str, SourceFile | None] = {}
-        self._read: Remembered[str, SourceFile | None] = {}
         # Constants are computed from files where they still are names: `names` would ask for the file being computed.
         self._written_names = Names(self.written, self.lookups)
         self.names = Names(self.find, self.lookups)
@@ -80,11 +78,11 @@ class Program:
 
     def find(self, module: str) -> SourceFile | None:
         """The file of a module, read with what it has to know of other files, and with the values of constants."""
-        return self.lookups.once(self._read, module, self._find) if self._is_known(module) else None
+        return self._find(module) if self._is_known(module) else None
 
     def written(self, module: str) -> SourceFile | None:
         """The file of a module, read with what it has to know of other files to resolve names. Constants stay names."""
-        return self.lookups.once(self._written, module, self._read_again) if self._is_known(module) else None
+        return self._read_again(module) if self._is_known(module) else None
 
     def first(self, module: str) -> SourceFile | None:
         """The first reading of a module."""
@@ -166,6 +164,7 @@ class Program:
         self.lookups.note(f"?{module}" if found is None else found.file.module)
         return found
 
+    @remembered
     def _find(self, module: str) -> SourceFile | None:
         file = self.written(module)
         if file is not None and file.module != module:
@@ -174,6 +173,7 @@ class Program:
             file = replace(file, classes=(*file.classes, *file.inner))
         return None if file is None else with_constants(file, self._written_names)
 
+    @remembered
     def _read_again(self, module: str) -> SourceFile | None:
         reading = self._reading(module)
         if reading is None:

@@ -182,9 +182,7 @@ class Registered:
     may_be_none: bool = False
     """True if the value is a parameter of the method that is None by default."""
     type: TypeExpr | None = None
-    """The class of a child, or of each in a list of children, as far as a call says it."""
-    container: str = ""
-    """`ModuleList` or `ModuleDict` for children of one class in one of them."""
+    """The class of a child, as far as a call says it."""
 
     @property
     def is_tensor(self) -> bool:

@@ -3,12 +3,12 @@
 The cache only saves time. Its entries are compared with the files before they are used, and one that is missing, damaged or
 written by another version of the generator counts as empty. It is one file, of four parts:
 
-* what the last run has seen, and said (see `Seen`); empty if its outcome depends on more;
+* the snapshot of the last run, with its digest; empty if its outcome depends on more than what it listed;
 * a digest of the generator and of the index;
-* the index, a line of JSON: the size, times, inode, digest and scan of each source, the digest of what it says, and its place
-  among the others; for each source with fresh outputs the look-ups that they depend on (see `link.lookups`), the fingerprint of
-  what they were rendered from, and the signatures of the outputs;
+* the index, a line of JSON: the record of each source (`SourceRecord`), and of each source with fresh outputs (`FreshRecord`);
 * the parsed sources, each as bytes of its own that `generate.parsed` reads when something asks for them.
+
+So an unchanged run reads one line. A run that finds something to do reads the rest, of which the parsed sources stay bytes.
 
 Paths in the index are relative to the folder of `.qten_cache/`, with forward slashes.
 """
@@ -75,7 +75,7 @@ class Stamp(NamedTuple):
 
     @classmethod
     def of(cls, status: Stat, digest: str, now: int) -> Self:
-        """The signature of a file. If it changed just before `now`, its time is -1, as it may not show a further change."""
+        """The stamp of a file. If it changed just before `now`, its time is -1, as it may not show a further change."""
         is_old = status.modified < now - COARSE_CLOCK
         return cls(status if is_old else status._replace(modified=-1), digest)
 
@@ -83,13 +83,13 @@ class Stamp(NamedTuple):
 NO_STAT = Stat(-1, -1, -1, -1)
 """The status of a missing file."""
 NO_FILE = Stamp(NO_STAT, "")
-"""The signature of a missing file."""
+"""The stamp of a missing file."""
 
 
 class SourceRecord(NamedTuple):
-    """A source as it was read: its signature, its module name, and the scan of its bytes."""
+    """A source as it was read: its stamp, its module name, and the scan of its bytes."""
 
-    signature: Stamp
+    stamp: Stamp
     module: str
     scan: Scan
     content: str = ""
@@ -125,25 +125,25 @@ class Cache(NamedTuple):
     parsed: Mapping[str, bytes] = {}
     """The parsed sources."""
     lines: tuple[bytes, bytes] = (b"", b"")
-    """What a run has seen, and the index, as they are in the file."""
+    """The snapshot and the index as they are in the file."""
 
 
-class Seen(NamedTuple):
-    """What a run has listed, and what it said if it left nothing to do. The next one that lists the same says it again."""
+class Snapshot(NamedTuple):
+    """The files that a run listed, and its outcome. If the next run lists the same, it has the same outcome."""
 
     names: str
-    """A digest of the names that it listed, and of what it was asked for (see `files.Listed`)."""
+    """A digest of the names that it listed, and of its arguments and settings (see `files.Listed`)."""
     files: str
     """A digest of the names and the status of files; empty if it left something to do."""
     up_to_date: int
     warnings: Mapping[str, tuple[Diagnostic, ...]]
-    """Those that it printed, by file."""
+    """The warnings that it printed, by file."""
     surroundings: Mapping[str, Stat]
     """The status of files and folders elsewhere that libraries are found by."""
 
 
-def last_seen(root: str, names: str) -> Seen | None:
-    """What the last run has seen.
+def last_snapshot(root: str, names: str) -> Snapshot | None:
+    """The snapshot of the last run.
 
     None if it listed other names, if its outcome depends on more than what it listed, or if something elsewhere has changed.
     """
@@ -153,11 +153,13 @@ def last_seen(root: str, names: str) -> Seen | None:
         if listed != names:
             return None
         found = {path: tuple(map(_warning, items)) for path, items in warnings.items()}
-        seen = Seen(names, files, up_to_date, found, {path: Stat(*status) for path, status in surroundings.items()})
+        around = {path: Stat(*status) for path, status in surroundings.items()}
     except _DAMAGES:
         return None
     is_whole = line[:_DIGEST] == digest(line[_DIGEST:]).encode()
-    return seen if is_whole and all(status_of(path) == status for path, status in seen.surroundings.items()) else None
+    if not is_whole or any(status_of(path) != status for path, status in around.items()):
+        return None
+    return Snapshot(names, files, up_to_date, found, around)
 
 
 def status_of(path: str) -> Stat:
@@ -176,35 +178,42 @@ def looked_up(fresh: Mapping[str, FreshRecord]) -> frozenset[str]:
 def load(root: str) -> Cache:
     """Read the cache below a folder; an empty one if there is none that can be used."""
     try:
-        seen, mark, index, data = _read(root).split(b"\n", 3)
+        snapshot, mark, index, data = _read(root).split(b"\n", 3)
         if mark != _mark(index):
             return Cache()
-        names, sources = json.loads(index)
-        sources_found: dict[str, SourceRecord] = {}
-        fresh_found: dict[str, FreshRecord] = {}
+        names, entries = json.loads(index)
+        sources: dict[str, SourceRecord] = {}
+        fresh: dict[str, FreshRecord] = {}
         parsed: dict[str, bytes] = {}
         start = 0
-        for path, source, fresh, size in sources:
-            (status, content), module, said, place, (mentions, derives, registers, aliases, imports, bases, *more) = (
-                source
-            )
-            binds, relative = more
-            scan = Scan(mentions, derives, registers, aliases, tuple(imports), tuple(bases), tuple(binds), relative)
-            sources_found[path] = SourceRecord(Stamp(Stat(*status), content), module, scan, said, place)
-            if fresh is not None:
-                fresh_found[path] = _fresh_record(fresh, names)
+        for path, source, target, size in entries:
+            sources[path] = _source_record(source)
+            if target is not None:
+                fresh[path] = _fresh_record(target, names)
             if size:
                 parsed[path] = data[start : start + size]
                 start += size
-        return Cache(sources_found, fresh_found, parsed, (seen, index))
+        return Cache(sources, fresh, parsed, (snapshot, index))
     except _DAMAGES:
         return Cache()
 
 
+def _source_record(entry: Any) -> SourceRecord:
+    stamp, module, scan, content, place = entry
+    mentions, derives, calls, aliases, imports, bases, binds, relative = scan
+    scanned = Scan(mentions, derives, calls, aliases, tuple(imports), tuple(bases), tuple(binds), relative)
+    return SourceRecord(_stamp(stamp), module, scanned, content, place)
+
+
 def _fresh_record(entry: Any, names: list[str]) -> FreshRecord:
     lookups, outputs, fingerprint, warnings = entry
-    signatures = {path: Stamp(Stat(*status), content) for path, (status, content) in outputs.items()}
-    return FreshRecord(tuple([names[i] for i in lookups]), signatures, fingerprint, tuple(map(_warning, warnings)))
+    stamps = {path: _stamp(stamp) for path, stamp in outputs.items()}
+    return FreshRecord(tuple([names[i] for i in lookups]), stamps, fingerprint, tuple(map(_warning, warnings)))
+
+
+def _stamp(entry: Any) -> Stamp:
+    status, content = entry
+    return Stamp(Stat(*status), content)
 
 
 def _warning(entry: Any) -> Diagnostic:
@@ -215,31 +224,30 @@ def _warning(entry: Any) -> Diagnostic:
     return Diagnostic(Kind(code, name, "warning"), message, help=help, notes=tuple(notes), span=Span(*span))
 
 
-def save(root: str, current: Cache, seen: Seen | None) -> None:
+def save(root: str, current: Cache, snapshot: Snapshot | None) -> None:
     """Write the cache below a folder, unless what it says is there.
 
     If that fails, the next run is slower but correct, so nothing is reported.
     """
     names = sorted(looked_up(current.fresh))
     positions = {name: position for position, name in enumerate(names)}
-    sources = []
-    for path, (signature, module, scan, content, place) in sorted(current.sources.items()):
-        fresh = current.fresh.get(path)
-        entry: list[object] = [path, [signature, module, content, place, scan], None, 0]
-        if fresh is not None:
+    entries = []
+    for path, source in sorted(current.sources.items()):
+        target: list[object] | None = None
+        if (fresh := current.fresh.get(path)) is not None:
             lookups = [positions[name] for name in fresh.lookups]
-            entry[2] = [lookups, fresh.outputs, fresh.fingerprint, [*map(_warning_entry, fresh.warnings)]]
-        entry[3] = len(current.parsed.get(path, b""))
-        sources.append(entry)
-    said = b""
-    if seen is not None:
-        warnings = {path: [*map(_warning_entry, items)] for path, items in seen.warnings.items()}
-        said = _encode([seen.names, seen.files, seen.up_to_date, warnings, seen.surroundings]).encode()
-        said = digest(said).encode() + said
-    index = _encode([names, sources]).encode()
-    if (said, index) != current.lines and (sources or current.lines[1]):
+            target = [lookups, fresh.outputs, fresh.fingerprint, [*map(_warning_entry, fresh.warnings)]]
+        entries.append([path, source, target, len(current.parsed.get(path, b""))])
+    line = b""
+    if snapshot is not None:
+        warnings = {path: [*map(_warning_entry, items)] for path, items in snapshot.warnings.items()}
+        listed, files, up_to_date, _, surroundings = snapshot
+        line = _encode([listed, files, up_to_date, warnings, surroundings]).encode()
+        line = digest(line).encode() + line
+    index = _encode([names, entries]).encode()
+    if (line, index) != current.lines and (entries or current.lines[1]):
         parsed = b"".join([current.parsed[path] for path in sorted(current.sources) if path in current.parsed])
-        _write_cache(root, b"\n".join([said, _mark(index), index, parsed]))
+        _write_cache(root, b"\n".join([line, _mark(index), index, parsed]))
 
 
 def _warning_entry(item: Diagnostic) -> list[object]:

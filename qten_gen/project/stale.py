@@ -7,29 +7,20 @@ comment one file is parsed.
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple, Protocol
 
 from ..common.header import digest, read_header
-from . import cache as caches
-from .cache import Cache, FreshRecord, Seen, SourceRecord, Stamp, Stat
+from .cache import Cache, FreshRecord, SourceRecord, Stamp, Stat, load
 from .config import Config
 from .dependencies import Dependencies
-from .files import ProjectFiles, Source, SourceTexts
+from .files import ProjectFiles, SourceTexts
 from .import_graph import Modules, SourceGraph, source_graph
 from .output_names import is_ours, name_of, outputs_of, source_of
-from .paths import display_path, read_output, read_regular, relative_to
+from .paths import display_path, read_output
 from .scan import Origin, scan
-
-
-class Failure(NamedTuple):
-    """A file that cannot be read, written or removed."""
-
-    path: str
-    problem: str
+from .sources import Failure, Sources
 
 
 class Reader(Protocol):
@@ -50,8 +41,6 @@ class ProjectState(NamedTuple):
     """The state of the files compared with the cache. Sources are identified by the paths that messages show."""
 
     files: ProjectFiles
-    root: str
-    """The folder of the cache."""
     names: Mapping[str, str]
     """The paths of the sources as they are in the cache."""
     previous: Cache
@@ -84,18 +73,19 @@ class ProjectState(NamedTuple):
         """The sources that can affect a declaration, sorted."""
         return sorted(path for path, record in self.records.items() if record.is_relevant)
 
+    @property
+    def fresh_targets(self) -> dict[str, FreshRecord]:
+        """The targets whose outputs are fresh."""
+        return {path: record for path, record in self.fresh.items() if self.files.sources[path].target}
+
+    @property
+    def up_to_date(self) -> int:
+        """The number of fresh outputs of targets."""
+        return sum(len(record.outputs) for record in self.fresh_targets.values())
+
 
 Parse = Callable[[bytes, str, Origin], "tuple[str, bytes | None]"]
 """Gives the digest of what a source says, and the parsed source, from its bytes."""
-
-
-def torn_sources(state: ProjectState, reader: Reader) -> list[str]:
-    """The sources that were read with other bytes than their records say: they changed in between.
-
-    A record with the digest of one text and the content of another would call what was made of the other one fresh, for good.
-    """
-    read = reader.sources.digests if isinstance(reader.sources, SourceTexts) else {}
-    return [path for path, found in read.items() if found != state.records[path].signature.digest]
 
 
 def project_state(
@@ -118,66 +108,53 @@ def project_state(
         unsaved: Texts of files that differ from those on the disk.
         previous: What to compare with instead of the cache on the disk.
         undeclared: Sources whose outputs are no reason to read them.
-        has_same_names: Whether the last run listed the same names, and its outcome depended on nothing else.
+        has_same_names: True if the last run listed the same names, and its outcome depended on nothing else.
     """
-    previous = caches.load(root) if previous is None else previous
-    now = time.time_ns()
-    records: dict[str, SourceRecord] = {}
-    edited: dict[str, bytes] = {}
-    unreadable: list[Failure] = []
-    names: dict[str, str] = {}
-    dependencies: Dependencies | None = None
-    more: Mapping[str, Source] = files.sources
-    graph: SourceGraph | None = None
-    while more or graph is None:
-        names.update(_cached_names(more, root))
-        for path, source in more.items():
-            try:
-                before = previous.sources.get(names[path])
-                records[path] = _record(path, source, unsaved.get(path), before, now, edited)
-            except FileNotFoundError:
-                continue  # it has been removed since it was listed
-            except OSError as error:
-                unreadable.append(Failure(path, f"cannot read it: {error.strerror}"))
-        present = {names[path]: record for path, record in records.items()}
-        old = previous.sources
-        has_same = has_same_names and not unreadable and present.keys() == old.keys()
-        if has_same and all(new is old[name] or new.scan == old[name].scan for name, new in present.items()):
-            break  # each has the place that it had
-        dependencies = dependencies or Dependencies(config)
-        dependencies.unreadable.update(failure.path for failure in unreadable)
-        origins = {path: files.sources[path].origin for path in records}
-        scans = {path: record.scan for path, record in records.items()}
-        outside = frozenset(path for path in records if files.sources[path].outside)
-        modules = Modules.of(origins, outside)
-        more = dependencies.missing(origins, scans, modules)
-        files = files._replace(sources={**files.sources, **more})
-        graph = _graph(files, records, modules, undeclared)
-        graph = graph._replace(unresolved=dependencies.unresolved(origins, scans, outside, modules))
-        if not config.has_file:  # files elsewhere may import any of these
-            graph = graph._replace(imported=frozenset(origins))
-    made = graph
-    parsed = {
-        path: previous.parsed[name]
-        for path, name in names.items()
-        if name in previous.parsed and path in records and path not in edited
-    }
-    make_graph = cache(lambda: made or _graph(files, records, None, undeclared))
+    sources = Sources(root, load(root) if previous is None else previous, unsaved)
+    sources.add(files.sources)
+    graph = None
+    # The places of files among each other follow from their names and imports. Where both are the same, no graph is made.
+    if not (has_same_names and sources.import_the_same()):
+        files, graph = _with_dependencies(files, sources, config, undeclared)
+        sources.place(graph)
+    records = sources.records
     state = ProjectState(
         files,
-        root,
-        names,
-        previous,
+        sources.names,
+        sources.previous,
         records,
-        make_graph,
-        parsed,
-        failures=tuple(unreadable),
+        cache(lambda: graph or _graph(files, records, None, undeclared)),
+        sources.parsed_before(),
+        failures=tuple(sources.unreadable),
         has_same_places=graph is None,
     )
-    if graph is not None:
-        roots = {each: relative_to(each, root) for each in {origin.root for origin in graph.origins.values()}}
-        records.update({path: record._replace(place=_place(path, roots, graph)) for path, record in records.items()})
-    return _compared(state, edited, now, parse)
+    if parse is not None:
+        state = _parsed(state, sources.edited, parse)
+    changed = {*_changes(state.previous.sources, sources.by_name())}
+    return _with_targets(state, changed, sources.edited, sources.now)
+
+
+def _with_dependencies(
+    files: ProjectFiles, sources: Sources, config: Config, undeclared: Collection[str]
+) -> tuple[ProjectFiles, SourceGraph]:
+    """Read the files outside the project that imports lead to, directly or not. Return all files, and their graph."""
+    dependencies = Dependencies(config)
+    while True:
+        dependencies.unreadable.update(failure.path for failure in sources.unreadable)
+        origins = {path: files.sources[path].origin for path in sources.records}
+        scans = {path: record.scan for path, record in sources.records.items()}
+        outside = frozenset(path for path in sources.records if files.sources[path].outside)
+        modules = Modules.of(origins, outside)
+        more = dependencies.missing(origins, scans, modules)
+        if not more:
+            break
+        files = files._replace(sources={**files.sources, **more})
+        sources.add(more)
+    graph = _graph(files, sources.records, modules, undeclared)
+    graph = graph._replace(unresolved=dependencies.unresolved(origins, scans, outside, modules))
+    if not config.has_file:  # files elsewhere may import any of these
+        graph = graph._replace(imported=frozenset(origins))
+    return files, graph
 
 
 def _graph(
@@ -191,56 +168,16 @@ def _graph(
     return graph._replace(mismatches={**graph.mismatches, **shown})
 
 
-def _cached_names(paths: Iterable[str], root: str) -> dict[str, str]:
-    """The paths as they are in the cache: relative to its folder, with forward slashes."""
-    folders: dict[str, str] = {}
-    names = {}
-    for path in paths:
-        folder, name = os.path.split(path)
-        if folder not in folders:
-            relative = relative_to(folder or ".", root)
-            folders[folder] = "" if relative == "." else f"{relative}/"
-        names[path] = folders[folder] + name
-    return names
-
-
-def _record(
-    path: str, source: Source, data: bytes | None, before: SourceRecord | None, now: int, edited: dict[str, bytes]
-) -> SourceRecord:
-    """The record of a source. It is read only if its status has changed, and scanned only if its digest has.
-
-    The bytes of one that has changed are added to those of the `edited` ones. `data` are some that are not on the disk.
-    """
-    origin = source.origin
-    if before is not None and before.module != origin.module:
-        before = None
-    if data is not None:
-        found = Stamp(caches.NO_STAT, digest(data))
-    elif before is not None and before.signature.stat == source.stat:
-        return before
-    else:
-        data = read_regular(path)
-        found = Stamp.of(source.stat, digest(data), now)
-    if before is not None and before.signature.digest == found.digest:
-        return before._replace(signature=found)
-    edited[path] = data
-    place = "" if before is None else before.place
-    return SourceRecord(found, origin.module, scan(data, origin), place=place)
-
-
-def _compared(state: ProjectState, edited: Mapping[str, bytes], now: int, parse: Parse | None) -> ProjectState:
-    """A state whose files have their places, compared with the cache."""
-    names, previous, records = state.names, state.previous, state.records
+def _parsed(state: ProjectState, edited: Mapping[str, bytes], parse: Parse) -> ProjectState:
+    """A state whose edited sources are parsed, as far as something depended on what they said."""
     parsed = dict(state.parsed)
     for path in state.relevant:
-        before = previous.sources.get(names[path])
-        if path in edited and before is not None and before.content and parse is not None:
+        before = state.previous.sources.get(state.names[path])
+        if path in edited and before is not None and before.content:
             content, data = parse(edited[path], path, state.files.sources[path].origin)
-            records[path] = records[path]._replace(content=content)
+            state.records[path] = state.records[path]._replace(content=content)
             parsed.update({} if data is None else {path: data})
-    present = {names[path]: record for path, record in records.items()}
-    changed = {*_changes(previous.sources, present)}
-    return _with_targets(state._replace(parsed=parsed), changed, edited, now)
+    return state._replace(parsed=parsed)
 
 
 def _with_targets(state: ProjectState, changed: set[str], edited: Collection[str], now: int) -> ProjectState:
@@ -267,19 +204,6 @@ def _with_targets(state: ProjectState, changed: set[str], edited: Collection[str
     return state._replace(
         fresh=fresh, rendered=rendered, stale=tuple(stale), orphans=orphans, failures=(*failures, *shadowed)
     )
-
-
-def _place(path: str, roots: Mapping[str, str], graph: SourceGraph) -> str:
-    """The place of a source among the others, as far as a declaration depends on it."""
-    origin, unresolved = graph.origins[path], graph.unresolved.get(path)
-    is_relevant = path in graph.relevant
-    found = f"{'*' * is_relevant}{roots[origin.root]} {'package' * origin.is_package}"
-    if is_relevant:
-        if graph.scans[path].calls and path not in graph.imported:
-            found += " not imported"
-        if path in graph.mismatches:
-            found += f" {graph.mismatches[path]}"
-    return found if unresolved is None else f"{found} {sorted(unresolved)}"
 
 
 def _changes(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]) -> Iterator[str]:
@@ -344,14 +268,16 @@ def _orphans(
     return orphans, failures
 
 
-def save(
-    state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None, seen: Seen | None = None
-) -> None:
-    """Save what a run has found, and what its reader has read. `seen` is for one that left nothing to do."""
-    caches.save(state.root, found_now(state, fresh, reader), seen)
+def torn_sources(state: ProjectState, reader: Reader) -> list[str]:
+    """The sources that were read with other bytes than their records say: they changed in between.
+
+    A record with the digest of one text and the content of another would call what was made of the other one fresh, for good.
+    """
+    read = reader.sources.digests if isinstance(reader.sources, SourceTexts) else {}
+    return [path for path, found in read.items() if found != state.records[path].stamp.digest]
 
 
-def found_now(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None) -> Cache:
+def cache_after(state: ProjectState, fresh: Mapping[str, FreshRecord], reader: Reader | None) -> Cache:
     """The cache after a run. It leaves out the sources that changed meanwhile, so that all that looks them up is stale."""
     names, records, parsed = state.names, state.records, state.parsed
     if reader is not None:

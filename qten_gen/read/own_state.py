@@ -195,7 +195,6 @@ _KIND_OF = {
     "register_module": RegisteredKind.CHILD,
 }
 _VALUE_KEYWORDS = ("tensor", "param", "module")
-_CONTAINERS = {f"torch.nn.{name}": name for name in ("ModuleList", "ModuleDict")}
 
 
 @record(slots=True)
@@ -321,32 +320,9 @@ def _made_by(found: Registered, call: ast.Call, scope: Scope) -> Registered:
         return replace(found, kind=RegisteredKind.PARAMETER)
     if resolved in _BUFFERS:
         return replace(found, kind=RegisteredKind.BUFFER)
-    if resolved in _CONTAINERS:
-        inner = _common_call(call)
-        if inner is not None and _names_a_class(dotted(inner) or ""):
-            type = type_expr(inner, NodePath(), scope)
-            return replace(found, kind=RegisteredKind.CHILD, type=type, container=_CONTAINERS[resolved])
     if _names_a_class(function):
         return replace(found, kind=RegisteredKind.CHILD, type=type_expr(call.func, NodePath(), scope))
     return found
-
-
-def _common_call(container: ast.Call) -> ast.expr | None:
-    """The class whose calls alone fill a ModuleList or ModuleDict."""
-    match container.args:
-        case [ast.ListComp(elt=ast.Call(func=function)) | ast.GeneratorExp(elt=ast.Call(func=function))]:
-            return function
-        case [ast.DictComp(value=ast.Call(func=function))]:
-            return function
-        case [ast.List(elts=elements) | ast.Tuple(elts=elements)]:
-            values: list[ast.expr] = elements
-        case [ast.Dict(values=elements)]:
-            values = elements
-        case _:
-            return None
-    functions = [value.func for value in values if isinstance(value, ast.Call)]
-    same = len({dotted(function) for function in functions}) == 1 and len(functions) == len(values)
-    return functions[0] if same else None
 
 
 def _names_a_class(function: str) -> bool:

@@ -113,7 +113,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         qualname=statement.qualname,
         bases=_bases(statement),
         doc=_doc(statement),
-        methods=tuple(_methods(statement)),
+        methods=tuple(each for each in _methods(statement) if language.VIRTUAL not in each.decorators),
         bound=frozenset(attributes(statement)),
     )
 
@@ -126,7 +126,7 @@ def class_source(statement: ClassStatement) -> ClassSource:
         (),
         tuple((name, Value(repr(value), literal=repr(value))) for name, value in given),
         tuple(_field_sources(statement)),
-        tuple(_sources_of_functions(statement)),
+        tuple(_methods(statement)),
         attributes(statement),
         values=_assigned_values(statement),
         checks=_checks(statement),
@@ -181,26 +181,6 @@ def _doc(statement: ClassStatement) -> str:
     return cleandoc(doc) if isinstance(doc, str) else ""
 
 
-def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
-    for name, value in statement.namespace.items():
-        if isinstance(value, _FUNCTIONS) and not (
-            name in statement.annotations and _is_default(name, value, statement)
-        ):
-            function = _function(value)
-            reads = attributes_read(function) if isinstance(function, types.FunctionType) else (WHOLE,)
-            yield MethodSource(name, Signature("", ""), reads=reads)
-
-
-def _is_default(name: str, value: object, statement: ClassStatement) -> bool:
-    """True if a function is the default of a field: a lambda, or a function from elsewhere."""
-    return getattr(_function(value), "__qualname__", "") != f"{statement.qualname}.{name}"
-
-
-def _function(value: object) -> object:
-    """The function of a method or a property."""
-    return value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-
-
 _WRAPPERS: tuple[tuple[type, str, str], ...] = (
     (staticmethod, "builtins.staticmethod", "__func__"),
     (classmethod, "builtins.classmethod", "__func__"),
@@ -225,7 +205,7 @@ def _assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]
     )
 
 
-def _sources_of_functions(statement: ClassStatement) -> Iterator[MethodSource]:
+def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
     """Each function of the body inside the descriptors and records that its decorators made."""
     for name, value in statement.namespace.items():
         decorators: list[str] = []
@@ -233,16 +213,15 @@ def _sources_of_functions(statement: ClassStatement) -> Iterator[MethodSource]:
         if call is not None and call.name == language.VIRTUAL:
             decorators.append(language.VIRTUAL)
             value = call.args[0]
-        value = _unwrapped(value, decorators)
-        if not isinstance(value, FunctionType):
+        function = _unwrapped(value, decorators)
+        if not isinstance(function, FunctionType):
             if decorators:
-                yield MethodSource(name, Signature("*args, **kwargs", ""), tuple(decorators))
+                yield MethodSource(name, Signature("*args, **kwargs", ""), tuple(decorators), reads=(WHOLE,))
             continue
-        if name in statement.annotations and value.__qualname__ != f"{statement.qualname}.{name}":
+        if name in statement.annotations and function.__qualname__ != f"{statement.qualname}.{name}":
             continue  # the default of a field
-        parameters = _parameters(value, skip_first="builtins.staticmethod" not in decorators)
-        signature = Signature(parameters, "")
-        yield MethodSource(name, signature, tuple(decorators))
+        parameters = _parameters(function, skip_first="builtins.staticmethod" not in decorators)
+        yield MethodSource(name, Signature(parameters, ""), tuple(decorators), reads=attributes_read(function))
 
 
 def _unwrapped(value: object, decorators: list[str]) -> object:

@@ -9,25 +9,22 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..common.header import digest
 from ..project import cache
-from ..project.apply import Change, changes, is_as_planned, remove_leftovers, write
-from ..project.cache import NO_FILE, FreshRecord, Seen, Stamp, Stat, last_seen, status_of
-from ..project.config import Config
+from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.files import Listed, PathError, Project, ProjectFiles, discover
 from ..project.output_names import outputs_of, source_of
-from ..project.paths import read_output, search_path
+from ..project.paths import read_output
 
 if TYPE_CHECKING:
     from ..generate.plan import Plan
     from ..generate.readings import Crash, Readings
     from ..model.diagnostics import Diagnostic
-    from ..project.libraries import Environment
     from ..project.scan import Origin
-    from ..project.stale import Failure, ProjectState
+    from ..project.sources import Failure
+    from ..project.stale import ProjectState
 
 _ATTEMPTS = 3
 """How often a run begins again because a source has changed meanwhile."""
@@ -83,21 +80,6 @@ def _run(project: Project, writes: bool) -> Outcome:
     raise PathError(f"{path} changed while qten-gen was reading it; run qten-gen again")
 
 
-def open_readings(state: ProjectState) -> Readings:
-    """The reader of the sources of a run from the disk. The generator is imported only then, when there is something to read."""
-    from ..generate.readings import Readings
-    from ..project.files import SourceTexts
-
-    return Readings(SourceTexts(state.graph.origins), state.graph, state.parsed)
-
-
-def parse(data: bytes, path: str, origin: Origin) -> tuple[str, bytes | None]:
-    """The digest of what a source says, and the parsed source, from its bytes."""
-    from ..generate.parsed import parsed_source
-
-    return parsed_source(data, path, origin)
-
-
 def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozenset()) -> Outcome:
     """Generate the code for the files of a project, as they are now.
 
@@ -107,83 +89,41 @@ def _attempt(project: Project, writes: bool, undeclared: frozenset[str] = frozen
     Raises:
         _Changed: A source has changed since the files were listed.
     """
-    began, root = time.time_ns(), os.path.abspath(project.config.root)
-    listed = Listed.of(project.files, project.config, project.paths)
-    seen = None if undeclared else last_seen(root, listed.names)
-    if seen is not None and seen.files == listed.files:
-        return Outcome(_targets(project.files), seen.up_to_date, (), _warnings(seen.warnings))
-    from ..project.stale import project_state, save
+    began, config = time.time_ns(), project.config
+    root = os.path.abspath(config.root)
+    listed = Listed.of(project.files, config, project.paths)
+    last = None if undeclared else cache.last_snapshot(root, listed.names)
+    if last is not None and last.files == listed.files:
+        return Outcome(_targets(project.files), last.up_to_date, (), _warnings(last.warnings))
+    from ..project.stale import cache_after, project_state
+    from .next_run import fresh_after, snapshot
 
-    state = project_state(
-        project.files, root, project.config, parse, undeclared=undeclared, has_same_names=seen is not None
-    )
+    state = project_state(project.files, root, config, _parse, undeclared=undeclared, has_same_names=last is not None)
     if writes:
         remove_leftovers(project.files.leftovers)
     if not (state.stale or state.orphans):
-        save(state, state.fresh, None, _seen(state, project.config, listed, began, seen))
-        return Outcome(_targets(state.files), _fresh_outputs(state), (), _fresh_warnings(state), (), state.failures)
+        cache.save(root, cache_after(state, state.fresh, None), snapshot(state, config, listed, began, last))
+        return Outcome(_targets(state.files), state.up_to_date, (), _fresh_warnings(state), (), state.failures)
     planned, readings, existing = _planned(state)
     losing = {source_of(path) for path, text in planned.outputs.items() if text is None}.intersection(state.stale)
     found = {path for path in losing if not state.graph.scans[path].mentions} - undeclared
     if found:
         return _attempt(project._replace(files=state.files), writes, undeclared | found)
-    outcome, pending = _written(state, planned, existing, writes)
-    found_now = {**state.fresh, **_fresh_now(state, planned, pending)}
-    save(state, found_now, readings, _seen(state, project.config, listed._replace(files=""), began, seen))
+    outcome = _written(state, planned, existing, writes)
+    pending = {failure.path for failure in outcome.failures}
+    pending |= set() if writes else {change.path for change in outcome.changes}
+    fresh = {**state.fresh, **fresh_after(state, planned, pending)}
+    # It left something to do, or changed files since they were listed: the next run may not take this list for its own.
+    seen = snapshot(state, config, listed._replace(files=""), began, last)
+    cache.save(root, cache_after(state, fresh, readings), seen)
     return outcome
 
 
-def _seen(state: ProjectState, config: Config, listed: Listed, began: int, last: Seen | None) -> Seen | None:
-    """What a run has seen; None if its outcome depends on more than what it listed.
+def _parse(data: bytes, path: str, origin: Origin) -> tuple[str, bytes | None]:
+    """The digest of what a source says, and the parsed source, from its bytes."""
+    from ..generate.parsed import parsed_source
 
-    Args:
-        state: The state that it found.
-        config: The settings of the project.
-        listed: The digests of what it listed; the digest of files is empty if it left something to do.
-        began: When it began, in nanoseconds. What has changed just before may change again without another time.
-        last: What the last run has seen.
-    """
-    files = state.files
-    if last is None or not state.has_same_places:
-        from ..project.libraries import Environment
-
-        environment = Environment()
-        if not _is_closed(state, config, environment):
-            return None
-        surroundings = {path: status_of(path) for path in search_path()}
-        if any(max(status.modified, status.changed) >= began - cache.COARSE_CLOCK for status in surroundings.values()):
-            return None  # what was installed meanwhile, this run need not have found
-    else:
-        surroundings = {**last.surroundings}
-    statuses = [*(source.stat for source in files.sources.values()), *files.outputs.values()]
-    is_old = all(max(status.modified, status.changed) < began - cache.COARSE_CLOCK for status in statuses)
-    targets = {path: record for path, record in state.fresh.items() if files.sources[path].target}
-    return Seen(
-        listed.names,
-        listed.files if is_old and not state.failures else "",
-        sum(len(record.outputs) for record in targets.values()),
-        {path: record.warnings for path, record in targets.items() if record.warnings},
-        surroundings,
-    )
-
-
-def _is_closed(state: ProjectState, config: Config, environment: Environment) -> bool:
-    """True if the places of files depend on nothing that a run does not list: no library, and nothing that is left out."""
-    files, graph = state.files, state.graph
-    if not config.has_file:
-        return False
-    if graph.unresolved or files.leftovers or any(each.outside for each in files.sources.values()):
-        return False
-    imported = {name.partition(".")[0] for found in graph.scans.values() for name in found.imports}
-    own = {origin.module.partition(".")[0] for origin in graph.origins.values()}
-    if any(environment.may_declare(top) for top in imported - own):
-        return False  # what is there may come and go without a trace in the folders that are searched
-    # An import may lead to a folder that is not listed, where nobody sees files come and go.
-    hidden = {os.path.basename(path).removesuffix(".py") for path in files.unlisted}
-    imports = {name for found in graph.scans.values() for name in found.imports} if hidden else set[str]()
-    if any(not hidden.isdisjoint(name.split(".")) for name in imports):
-        return False
-    return all(f"{folder}{os.sep}".startswith(os.path.join(config.root, "")) for folder in config.import_roots)
+    return parsed_source(data, path, origin)
 
 
 def _planned(state: ProjectState) -> tuple[Plan, Readings, Mapping[str, bytes]]:
@@ -195,9 +135,11 @@ def _planned(state: ProjectState) -> tuple[Plan, Readings, Mapping[str, bytes]]:
         _Changed: The bytes of a source that were read are not the ones of its record.
     """
     from ..generate.plan import plan
+    from ..generate.readings import Readings
+    from ..project.files import SourceTexts
     from ..project.stale import torn_sources
 
-    readings = open_readings(state)
+    readings = Readings(SourceTexts(state.graph.origins), state.graph, state.parsed)
     readings.sound = {path: record.lookups for path, record in state.fresh.items()}
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
     existing = {path: read_output(path) for path in outputs}
@@ -209,11 +151,9 @@ def _planned(state: ProjectState) -> tuple[Plan, Readings, Mapping[str, bytes]]:
     return planned, readings, {**existing, **state.orphans}
 
 
-def _written(
-    state: ProjectState, planned: Plan, existing: Mapping[str, bytes], writes: bool
-) -> tuple[Outcome, Collection[str]]:
-    """Write the changes if `writes` is on. Return the outcome, and the outputs that are not as planned."""
-    from ..project.stale import Failure
+def _written(state: ProjectState, planned: Plan, existing: Mapping[str, bytes], writes: bool) -> Outcome:
+    """Write the changes if `writes` is on, and return the outcome."""
+    from ..project.sources import Failure
 
     found = changes(planned.outputs, existing)
     failures = list(state.failures)
@@ -226,36 +166,25 @@ def _written(
     failed = {failure.path for failure in failures}
     # Planned, and on the disk already.
     kept = sum(text is not None for text in planned.outputs.values()) - sum(change.new is not None for change in found)
-    kept += sum(len(state.rendered[path].outputs) for path in _as_rendered(state, planned))
-    outcome = Outcome(
+    kept += sum(len(state.rendered[path].outputs) for path in planned.kept)
+    return Outcome(
         sources=_targets(state.files),
-        up_to_date=_fresh_outputs(state) + kept,
+        up_to_date=state.up_to_date + kept,
         changes=tuple(change for change in found if change.path not in failed),
         diagnostics=tuple(sorted((*planned.diagnostics, *_fresh_warnings(state)), key=lambda item: item.order)),
         blocked=planned.blocked,
         failures=tuple(failures),
         crashes=planned.crashes,
     )
-    return outcome, failed if writes else {change.path for change in found}
-
-
-def _as_rendered(state: ProjectState, planned: Plan) -> list[str]:
-    """The planned targets whose outputs were rendered from what they would be rendered from now."""
-    return [path for path, record in state.rendered.items() if planned.fingerprints.get(path) == record.fingerprint]
 
 
 def _targets(files: ProjectFiles) -> int:
     return sum(source.target for source in files.sources.values())
 
 
-def _fresh_outputs(state: ProjectState) -> int:
-    return sum(len(record.outputs) for path, record in state.fresh.items() if state.files.sources[path].target)
-
-
 def _fresh_warnings(state: ProjectState) -> tuple[Diagnostic, ...]:
     """Warnings of an earlier run about targets that have not changed since."""
-    fresh = {path: record for path, record in state.fresh.items() if state.files.sources[path].target}
-    return _warnings({path: record.warnings for path, record in fresh.items() if record.warnings})
+    return _warnings({path: record.warnings for path, record in state.fresh_targets.items() if record.warnings})
 
 
 def _warnings(recorded: Mapping[str, Iterable[Diagnostic]]) -> tuple[Diagnostic, ...]:
@@ -266,45 +195,3 @@ def _warnings(recorded: Mapping[str, Iterable[Diagnostic]]) -> tuple[Diagnostic,
     from ..model.diagnostics import ordered
 
     return ordered(replace(item, path=path) for path, items in recorded.items() for item in items)
-
-
-def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
-    """Records of the targets that are fresh after the run: they have no error, and their outputs on disk are as planned."""
-    from ..model.diagnostics import Diagnostic
-
-    unfinished = {item.path for item in planned.diagnostics if item.is_error} | {*planned.blocked}
-    unfinished |= {crash.path for crash in planned.crashes}
-    unfinished |= {source_of(path) for path in pending}
-    warnings: dict[str, list[Diagnostic]] = {}
-    for item in planned.diagnostics:
-        stored = Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)
-        warnings.setdefault(item.path, []).append(stored)
-    as_rendered = {*_as_rendered(state, planned)}
-    now = time.time_ns()
-    fresh = {}
-    for path in state.stale:
-        if path in unfinished or path not in planned.lookups:
-            continue
-        outputs = (
-            state.rendered[path].outputs
-            if path in as_rendered
-            else {
-                os.path.basename(output): _signature(output, text, now)
-                for output in outputs_of(path)
-                if (text := planned.outputs.get(output)) is not None
-            }
-        )
-        lookups = tuple(sorted(planned.lookups[path]))
-        found = tuple(warnings.get(path, ()))
-        fresh[path] = FreshRecord(lookups, outputs, planned.fingerprints.get(path, ""), found)
-    return fresh
-
-
-def _signature(output: str, text: str, now: int) -> Stamp:
-    """The signature of an output with the text that was planned; `NO_FILE` if somebody has changed it since."""
-    try:
-        status = os.stat(output)
-    except OSError:
-        return NO_FILE
-    data = read_output(output)
-    return Stamp.of(Stat.of(status), digest(data), now) if is_as_planned(data, text.encode()) else NO_FILE

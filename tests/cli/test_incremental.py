@@ -5,7 +5,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qten_gen.project import cache
@@ -15,7 +15,7 @@ from tests.project.histories import PROJECT, STEPS
 
 from .test_run_laws import folder, outputs, run, write
 
-law = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+law = settings(max_examples=25)
 
 Edits = list[tuple[str, str | None]]
 

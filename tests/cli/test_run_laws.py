@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
@@ -19,7 +19,7 @@ from qten_gen.project.apply import changes
 from qten_gen.project.output_names import is_output
 from tests import fresh_process
 
-law = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+law = settings(max_examples=12)
 
 HEAD = "from torch import Tensor\nfrom qten_gen import TensorClass, field\n\n"
 FIELDS = ("x: Tensor", "y: Tensor | None", "label: str", "count: int", "deep: 'Tensor'")

@@ -10,7 +10,7 @@ import pytest
 from qten_gen.generate.plan import Plan
 from qten_gen.project.cache import FreshRecord
 from qten_gen.project.stale import ProjectState
-from qten_gen.run import run
+from qten_gen.run import next_run
 from tests.command import BATCH, Command
 
 
@@ -180,14 +180,14 @@ def test_an_output_that_changes_before_it_is_recorded_is_not_fresh(
     if is_new:
         output.unlink()
 
-    fresh_now = run._fresh_now
+    fresh_after = next_run.fresh_after
 
     def changed_before(state: ProjectState, plan: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
         output.unlink() if is_removed else output.write_text(f"{planned}# edited\n", encoding="utf-8")
-        return fresh_now(state, plan, pending)
+        return fresh_after(state, plan, pending)
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "_fresh_now", changed_before)
+        patch.setattr(next_run, "fresh_after", changed_before)
         qten_gen(".")
     assert qten_gen("--check", ".").status == 1
     qten_gen(".")

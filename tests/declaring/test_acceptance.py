@@ -179,7 +179,7 @@ def agreed(body: str, statement: str = "class Batch(TensorClass):", before: str 
     return command
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(types, defaults, class_flags)
 def test_any_field_is_read_alike(annotation: str, default: str, flag: str) -> None:
     agreed(f"f: {annotation} {default}\nx: Tensor = field(kw_only=True)", statement=f"class Batch(TensorClass{flag}):")

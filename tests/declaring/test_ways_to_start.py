@@ -136,7 +136,7 @@ import pickle, sys
 with open("sent.pkl", "rb") as file:
     work, batch, net = pickle.load(file)
 print(work(batch, net, "compile" in sys.argv))
-assert "qten_gen.generate.render" not in sys.modules
+assert "qten_gen.generate.outputs" not in sys.modules
 """
 
 SCRIPT = (

@@ -8,7 +8,7 @@ import pytest
 
 from qten_gen.emit.file import python_class, python_file, stub_file
 from qten_gen.emit.names import IMPORTS, statements
-from qten_gen.generate.render import render_class, text_of_python
+from qten_gen.generate.outputs import render_class, text_of_python
 from qten_gen.model import FileDecl
 from qten_gen.read.module import read
 from tests.generated_sources import generated_sources

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from torch import nn
 
-from qten_gen.generate.render import render_class
+from qten_gen.generate.outputs import render_class
 from qten_gen.model.foreign_classes import PLACED, WITHOUT_TENSORS
 from tests.emit.declared import linked
 

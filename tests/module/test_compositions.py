@@ -87,7 +87,7 @@ class Plain(nn.Module):
         self.gains = nn.ParameterDict({task: torch.ones(dim) for task in tasks})
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(1, 4), st.integers(0, 3), st.sampled_from(["relu", "gelu"]), st.booleans(), st.booleans())
 def test_it_has_the_keys_values_and_tree_of_a_plain_module(
     dim: int, depth: int, act: str, rms: bool, use_norm: bool

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,18 +119,6 @@ def test_compiled_code_finds_the_handlers_for_builtin_types(given: object) -> No
     assert torch.equal(compiled(given, torch.ones(2)), module(given, torch.ones(2)))  # type: ignore[no-untyped-call] # torch gives it no types
 
 
-@pytest.mark.parametrize("given", [torch.zeros(1), nn.Parameter(torch.zeros(1)), nn.Buffer(torch.zeros(1))])
-def test_compiled_code_finds_the_handlers_for_parameters_and_buffers(given: Tensor) -> None:
-    class Named(Functional): ...
-
-    Named.register(Tensor)(lambda named, x: x + 1)
-    Named.register(nn.Parameter)(lambda named, x: x + 2)
-    Named.register(nn.Buffer)(lambda named, x: x + 3)
-    torch.compiler.reset()
-    compiled = torch.compile(lambda x: Named()(x), fullgraph=True, backend="eager")
-    assert torch.equal(compiled(given), Named()(given))
-
-
 def test_the_class_made_by_a_tool_dispatches() -> None:
     linear = linear_class()
     linear.register(Batch)(lambda module, batch: "handled")
@@ -140,56 +127,14 @@ def test_the_class_made_by_a_tool_dispatches() -> None:
     assert call(module, Batch(torch.ones(2))) == "handled"
 
 
-class Static(Module):
-    @staticmethod
-    def forward(x: Any, scale: int = 1) -> Any:
-        return x * scale
+def test_a_forward_that_is_no_method_is_refused_where_there_are_handlers() -> None:
+    class Static(Module):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x
 
-
-class OfClass(Module):
-    @classmethod
-    def forward(cls, x: Any, scale: int = 1) -> Any:
-        return x * scale
-
-
-class Partial(Module):
-    # A partial becomes a method in a later Python, of which 3.13 warns.
-    forward = staticmethod(functools.partial(lambda sign, x, scale=1: sign * x * scale, 1))
-
-
-class PartialMethod(Module):
-    def _signed(self, sign: int, x: Any, scale: int = 1) -> Any:
-        return sign * x * scale
-
-    forward = functools.partialmethod(_signed, 1)  # pyright: ignore[reportAssignmentType] # it is callable once it is bound
-
-
-class Property(Module):
-    @property
-    def forward(self) -> Callable[..., Any]:  # type: ignore[override] # nn.Module's could be assigned
-        return lambda x, scale=1: x * scale
-
-
-KINDS = [Static, OfClass, Partial, PartialMethod, Property]
-
-
-@pytest.mark.filterwarnings("ignore:functools.partial will be a method descriptor:FutureWarning")  # of Python 3.13
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_forward_of_any_kind_runs_where_there_is_no_handler(kind: type[Module]) -> None:
-    class Dispatching(kind):  # type: ignore[misc, valid-type] # known at run time only
-        pass
-
-    class Own(Module):
-        forward = vars(kind)["forward"]
-        _signed = vars(kind).get("_signed")
-
-    for cls in (Dispatching, Own):
-        cls.register(str)(lambda module, text, scale=1: f"{text} {scale}")
-        made: Any = cls()
-        for call in (made, made.forward, functools.partial(nn.Module.__call__, made)):
-            assert (call(2), call(2, 3), call(2, scale=3), call("a"), call("a", scale=3)) == (2, 6, 6, "a 1", "a 3")
-        with pytest.raises(TypeError, match="unexpected keyword argument 'size'"):
-            made(2, size=3)
+    with pytest.raises(TypeError, match=r"Static\.forward is a staticmethod, .*; write it as a method"):
+        Static.register(str)(lambda module, text: text)
 
 
 class Scaled(Module):

@@ -50,7 +50,7 @@ def from_seed(make: Callable[[], nn.Module]) -> nn.Module:
 
 
 @given(configurations)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_module_is_what_a_hand_written_one_is_from_the_same_seed(config: DecoderConfig) -> None:
     declared, written = from_seed(lambda: model.Decoder(config)), from_seed(lambda: plain.Decoder(config))
     tokens = torch.arange(config.vocab)[None]
@@ -160,7 +160,7 @@ def outcome(compute: Callable[[], object]) -> tuple[object, ...]:
 
 
 @given(EXPRESSIONS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 def test_python_evaluates_what_is_written(text: str) -> None:
     """In memory and in the file. The class annotates its arguments with Any, so that no rule knows a type."""

@@ -12,7 +12,7 @@ from qten_gen.generate import outputs
 from qten_gen.generate import plan as planning
 from qten_gen.generate.outputs import Views
 from qten_gen.model.diagnostics import Span
-from qten_gen.project import cache, import_graph, stale
+from qten_gen.project import cache, import_graph, sources, stale
 from qten_gen.project.scan import Origin, Scan, scan
 from tests.command import BATCH, Command
 
@@ -44,7 +44,8 @@ def test_an_unchanged_tree_needs_no_generator(unchanged: Command) -> None:
 
 
 def test_an_unchanged_tree_is_not_read(unchanged: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stale, "digest", unexpected_digest(digest))
+    for module in (sources, stale):
+        monkeypatch.setattr(module, "digest", unexpected_digest(digest))
     assert unchanged("src").summary == "2 files up to date"
 
 
@@ -184,7 +185,7 @@ def test_a_run_looks_through_each_source_once(qten_gen: Command, monkeypatch: py
         scanned.append(origin.module)
         return scan(data, origin)
 
-    for module in (stale, import_graph):
+    for module in (sources, import_graph):
         monkeypatch.setattr(module, "scan", counted)
     qten_gen.write("src/model.py", BATCH)
     qten_gen.write("src/plain.py", "import model\n")

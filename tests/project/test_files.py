@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from qten_gen.project import stale
+from qten_gen.project import sources
 from qten_gen.project.files import discover
 from qten_gen.project.output_names import outputs_of, source_of
 from tests.command import BATCH, Command
@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_named_and_its_outputs_stay(
     def refuse(path: str) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(stale, "read_regular", refuse)
+    monkeypatch.setattr(sources, "read_regular", refuse)
     result = qten_gen("src")
     assert (result.status, result.err) == (2, "error: src/model.py: cannot read it: Permission denied\n")
     assert qten_gen.exists("src/model_qten.py")

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from qten_gen.project import cache, libraries, paths, stale
+from qten_gen.project import cache, libraries, paths, sources
 from tests.command import Command
 from tests.project.installed import MODEL, NETS, Environment
 
@@ -113,7 +113,7 @@ def test_other_libraries_are_not_read(
         read.append(path)
         return original(path)
 
-    monkeypatch.setattr(stale, "read_regular", noted)
+    monkeypatch.setattr(sources, "read_regular", noted)
     assert generated(qten_gen)
     assert {os.path.basename(path) for path in read} == {"__init__.py", "model.py", "other.py", "nets.py"}
     assert not [path for path in read if "bigtorch" in path]

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
-from qten_gen.project import paths, stale
+from qten_gen.project import paths, sources
 from tests.cli.test_run_laws import folder, outputs, write
 from tests.command import BATCH, Command
 from tests.generate.random_projects import Project, projects
 
-law = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
+law = settings(max_examples=10, phases=[Phase.generate])
 
 SETTINGS = ("", '[tool.qten-gen]\nsource-roots = ["."]\n', '[tool.qten-gen]\nsrc = ["shop"]\n', None)
 
@@ -164,7 +164,7 @@ def test_outputs_stay_when_the_base_cannot_be_read(
             raise PermissionError(13, "Permission denied")
         return original(path)
 
-    monkeypatch.setattr(stale, "read_regular", refuse)
+    monkeypatch.setattr(sources, "read_regular", refuse)
     for path in ("b", ".", "b/models.py"):
         (qten_gen.folder / "a/models.py").touch()
         assert qten_gen(path).status != 0

@@ -122,29 +122,7 @@ def test_a_fault_is_reported_where_it_stands(text: str, offset: int, problem: st
     assert parse(text) == DimError(text, problem, offset)
 
 
-WORDS = st.sampled_from(
-    [
-        *"+-*/%()[],.",
-        "//",
-        "**",
-        "==",
-        "<",
-        "not",
-        "and",
-        "or",
-        "in",
-        "is",
-        "if",
-        "else",
-        "a",
-        "b",
-        "len",
-        "max",
-        "1",
-        "0.5",
-        "'s'",
-    ]
-)
+WORDS = st.sampled_from([*"+-*/%()[],.", *"// ** == < not and or in is if else a b len max 1 0.5 's'".split()])
 
 
 @given(st.lists(WORDS, max_size=12).map(" ".join))

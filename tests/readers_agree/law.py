@@ -24,7 +24,7 @@ import torch
 from qten_gen import DeclarationError, StaleWarning, rules
 from qten_gen.common.naming import generated_class
 from qten_gen.emit.file import python_class
-from qten_gen.generate import render
+from qten_gen.generate import outputs
 from qten_gen.link.program import Reading
 from qten_gen.model import (
     Asked,
@@ -238,7 +238,7 @@ def running() -> Iterator[None]:
         virtuals = [f"{f.name} = property()" for f in declaration.fields if _is_property(f)]
         return head + "".join(f"    {line}\n" for line in (*body, *virtuals))
 
-    with patch.object(render, "render_class", render_class):
+    with patch.object(outputs, "render_class", render_class):
         yield
 
 

@@ -84,7 +84,7 @@ def test_the_readers_agree_or_say_why_not(name: str, part: int, tmp_path: Path) 
     quote=st.sampled_from(sorted(annotated.QUOTES)),
     position=st.sampled_from(sorted(annotated.POSITIONS)),
 )
-@settings(max_examples=40 if EVERY > 1 else 3000, derandomize=EVERY > 1, deadline=None, database=None)
+@settings(max_examples=40 if EVERY > 1 else 3000, derandomize=EVERY > 1, database=None)
 def test_the_readers_agree_on_ways_in_ways(
     tmp_path_factory: pytest.TempPathFactory, type: str, ways: list[str], quote: str, position: str
 ) -> None:
@@ -101,7 +101,7 @@ def test_the_readers_agree_on_ways_in_ways(
     ways=st.lists(st.sampled_from(sorted(values.WAYS)), max_size=4),
     position=st.sampled_from(sorted(values.BODIES)),
 )
-@settings(max_examples=40 if EVERY > 1 else 3000, derandomize=EVERY > 1, deadline=None, database=None)
+@settings(max_examples=40 if EVERY > 1 else 3000, derandomize=EVERY > 1, database=None)
 def test_the_readers_agree_on_values_in_ways(
     tmp_path_factory: pytest.TempPathFactory, value: str, ways: list[str], position: str
 ) -> None:

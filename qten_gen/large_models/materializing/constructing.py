@@ -24,8 +24,8 @@ from torch.nn.utils import parametrize
 from torch.types import Device as DeviceLike
 from torch.utils._pytree import tree_leaves
 
-from ...runtime.module.life_cycles import seeded
 from ...runtime.module.module_base import ModuleBase
+from ...runtime.module.stand_in import seeded
 from ..deferred.deferred_init import recorded
 from .initialising import foreign_children, writes_below
 from .survey import (

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from ...runtime.module.life_cycles import seeded
 from ...runtime.module.module_base import ModuleBase
+from ...runtime.module.stand_in import seeded
 from ..fake.arguments import Args, Function, Options, Types
 from .survey import METHODS, HeldTensor, Home, Registry, Tree, attributes, class_name, method_of
 

@@ -14,9 +14,9 @@ from torch.nn.utils import parametrize
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
 from ...runtime.declaring.children import ModuleDict, ModuleList
-from ...runtime.module.module_base import TIES, VIRTUAL_CACHE, ModuleBase
+from ...runtime.module.module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase
 
-_INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE, TIES})
+_INTERNAL = frozenset({*vars(nn.Module()), VIRTUAL_CACHE, TIES, WATCHED})
 BIRTHS: WeakKeyDictionary[nn.Module, tuple[object, str, dict[str, int]]] = WeakKeyDictionary()
 """Where `on_meta` made a module: an object for each call, the path, and the ids of the tensors that no other module held."""
 METHODS = ("reset_parameters", "_reset_parameters")

@@ -31,7 +31,7 @@ def read(statement: ClassStatement, *, nests: bool) -> Declaration:
 
 def render(declaration: Declaration) -> str:
     """The generated Python of the class that a declaration without mistakes gives."""
-    from ...generate.render import render_class
+    from ...generate.outputs import render_class
 
     return render_class(declaration)
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ...common.naming import REFERENCE
 from .functional import Functional
-from .module_base import TIES, VIRTUAL_CACHE, ModuleBase, Yielding
+from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase, Yielding
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -49,7 +49,7 @@ class DeclaredModule(ModuleBase, Functional):
 
     def __getstate__(self) -> dict[str, object]:
         state = vars(self)
-        if self._non_persistent_buffers_set:
+        if WATCHED in state:
             from .life_cycles import state_to_copy
 
             state = state_to_copy(self)
@@ -64,6 +64,10 @@ class DeclaredModule(ModuleBase, Functional):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; buffers without values are made again."""
         vars(self).pop(VIRTUAL_CACHE, None)
+        if WATCHED in vars(self):
+            from .life_cycles import look
+
+            look(self)
         unsaved = self._non_persistent_buffers_set
         before = {name: self._buffers.get(name) for name in unsaved} if unsaved else None
         change = fn

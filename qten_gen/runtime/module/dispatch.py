@@ -43,26 +43,6 @@ _after_forward = torch_module._global_forward_hooks
 _NOTHING: Any = NotGiven()
 
 
-def callable_forward(forward: Any) -> Call:
-    """The `forward` in the body of a class, as a function of the module and the arguments.
-
-    Args:
-        forward: A function, or anything else that an instance gives as its `forward`, such as a static method or a partial.
-    """
-    if isinstance(forward, FunctionType):
-        return forward
-    bind = getattr(type(forward), "__get__", None)
-
-    def run(self: Any, /, *args: Any, **keywords: Any) -> Any:
-        bound = forward if bind is None else bind(forward, self, type(self))
-        return bound(*args, **keywords)
-
-    # `updated=()`, because an object that is called may have a `__dict__` which is not for a function.
-    functools.update_wrapper(run, getattr(forward, "__func__", forward), updated=())
-    del run.__wrapped__  # type: ignore[attr-defined] # its signature lacks the module
-    return run
-
-
 def module_forward(forward: Call) -> Call:
     """`forward` with the handlers before it. `inspect.signature` still shows `forward`'s."""
 
@@ -241,6 +221,9 @@ def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
     """The function that a `forward` which dispatches runs without a handler.
 
     None where the class inherits a `forward` that dispatches, and where one was assigned to a class that dispatches.
+
+    Raises:
+        TypeError: the `forward` is no function, such as a static method.
     """
     owner = _forward_owner(cls)
     if "_dispatch" in vars(owner):
@@ -249,8 +232,12 @@ def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
     # nn.Module's says only that there is none.
     if getattr(found, "__name__", "") == "_forward_unimplemented":
         return _missing_forward
-    forward = callable_forward(found)
-    return forward if owner is cls else _inherited_forward(cls, forward)
+    if not isinstance(found, FunctionType):
+        raise TypeError(
+            f"{owner.__name__}.forward is a {type(found).__name__}, and a class with handlers calls it on the module;"
+            " write it as a method"
+        )
+    return found if owner is cls else _inherited_forward(cls, found)
 
 
 def _was_put(cls: type[HandlerTables], function: Callable[..., Any]) -> bool:

@@ -21,7 +21,6 @@ import torch
 from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 
-from .life_cycles import watch
 from .marks import Mark, mark, unfilled
 from .module_base import ModuleBase
 
@@ -164,8 +163,6 @@ def register_value(
     """Register what `function` computes as a buffer, on `device`; floating point numbers in `dtype`, all in `own_dtype`."""
     value = _computed(module, name, function, device, shape)
     module.register_buffer(name, _cast(value, device, dtype, own_dtype), persistent)
-    if not persistent and module.get_buffer(name).is_meta:
-        watch(module)
     vars(module).setdefault(_FRESH, set()).add(name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 
 from torch import nn
@@ -52,6 +53,32 @@ class ModuleMeta(DeclarationMeta):
         def __new__(
             mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, *, init: bool = True
         ) -> ModuleMeta: ...
+
+    else:
+
+        def __call__(cls, /, *args: object, **keywords: object) -> object:
+            """Construct a module, explain what its constructor cannot compute, and watch its unsaved buffers on meta."""
+            try:
+                module = type.__call__(cls, *args, **keywords)
+            except Exception as error:
+                from .wrong_arguments import explained
+
+                said = explained(cls, error)
+                if said is None:
+                    raise
+                raise said from error
+            unsaved = getattr(module, "_non_persistent_buffers_set", ())
+            if unsaved and any(each is not None and each.is_meta for each in module._buffers.values()):
+                from .life_cycles import watch
+
+                watch(module)
+            return module
+
+        @property
+        def __signature__(cls) -> Signature:
+            """The signature of the constructor, which `inspect` would read from `__call__`."""
+            constructor = signature(cls.__init__)
+            return constructor.replace(parameters=[*constructor.parameters.values()][1:])
 
     # To checkers the class is a function, so that they know the arguments of its constructor.
     def on_meta(cls: Callable[P, R], *args: P.args, **config: P.kwargs) -> R:
@@ -107,8 +134,6 @@ class ModuleMeta(DeclarationMeta):
             type.__setattr__(cls, "__jit_unused_properties__", hidden)
         ties = _given(cls._declared_as, "tie")
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
-        if "__init__" in vars(generated) and not hasattr(vars(generated)["__init__"], "__wrapped__"):
-            type.__setattr__(generated, "__init__", _explaining(vars(generated)["__init__"]))
         makes_unsaved = False
         for name, value in list(vars(generated).items()):
             call = recorded_call(cls._specifiers.get(name))
@@ -124,31 +149,10 @@ class ModuleMeta(DeclarationMeta):
                 from .ties_and_dtypes import tied
 
                 type.__setattr__(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
-        for each in (generated, cls) if makes_unsaved else ():
-            for name in {"__init__", "reset_parameters"} & vars(each).keys():
+        for each in (generated, cls) if makes_unsaved else (cls,):  # a class's own code may register others
+            for name in {"reset_parameters", "_reset_parameters"} & vars(each).keys():
                 type.__setattr__(each, name, _noting(vars(each)[name]))
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
-
-
-def _explaining(constructor: Callable[..., None]) -> Callable[..., None]:
-    """A generated constructor whose errors name the argument with which something could not be computed."""
-
-    @wraps(constructor)
-    def explaining(self: nn.Module, /, *args: object, **keywords: object) -> None:
-        try:
-            constructor(self, *args, **keywords)
-        except Exception as error:
-            inside = error.__traceback__ and error.__traceback__.tb_next
-            if inside is None:  # the arguments are not those of the signature
-                raise
-            from .wrong_arguments import explained
-
-            said = explained(self, error, inside)
-            if said is None:
-                raise
-            raise said from error
-
-    return explaining
 
 
 def _noting(method: Callable[..., None]) -> Callable[..., None]:
@@ -158,9 +162,9 @@ def _noting(method: Callable[..., None]) -> Callable[..., None]:
     def noting(self: nn.Module, /, *args: object, **keywords: object) -> None:
         method(self, *args, **keywords)
         if WATCHED in self.__dict__:
-            from .life_cycles import note_made
+            from .life_cycles import watch
 
-            note_made(self)
+            watch(self)
 
     return noting
 

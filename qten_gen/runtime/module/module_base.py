@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 VIRTUAL_CACHE = "_virtual_values"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
 WATCHED = "_watched"
-"""The key in the instance dict of a module that looks at its unsaved buffers until it is called: the ids of those it has seen."""
+"""The key in the instance dict of a module with unsaved buffers on meta: each of them with its version, as it was left there."""
 TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""
 
@@ -57,12 +57,9 @@ class HandlerTables:
     """The handler for each type that is registered on this class or a base; the nearest base counts."""
     _find_open: ClassVar[FindType | None] = None
     """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
-    _by_instance: ClassVar[tuple[type, ...]] = ()
-    """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
     _resolved: ClassVar[Resolved] = {}
     """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the start,
-    and no others where abstract classes are registered: a virtual subclass can be declared at any time. Classes whose objects
-    differ in their handler are not in it."""
+    and no others where abstract classes are registered: a virtual subclass can be declared at any time."""
     _dispatch: ClassVar[Dispatch] = Dispatch()
     """The functions that were put into this very class."""
 

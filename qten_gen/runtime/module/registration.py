@@ -166,22 +166,10 @@ def new_buffer(
         state["_buffers"][name] = data
         if not persistent:
             state["_non_persistent_buffers_set"].add(name)
-            watch_on_meta(module, name)
         elif state["_non_persistent_buffers_set"]:
             state["_non_persistent_buffers_set"].discard(name)
     else:
         module.register_buffer(name, data, persistent)
-        if not persistent:
-            watch_on_meta(module, name)
-
-
-def watch_on_meta(module: nn.Module, name: str) -> None:
-    """Look at an unsaved buffer once more when the module is first called, if it is on meta."""
-    buffer = module._buffers.get(name)
-    if buffer is not None and buffer.is_meta and buffer.numel():
-        from .life_cycles import watch
-
-        watch(module)
 
 
 def _empty(module: nn.Module, name: str, shape: tuple[int, ...], device: Device, dtype: torch.dtype | None) -> Tensor:

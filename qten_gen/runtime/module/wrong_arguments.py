@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import linecache
-from inspect import formatannotation
+from inspect import formatannotation, unwrap
 from itertools import islice
 from types import FrameType, TracebackType
 from typing import SupportsFloat
-
-from torch import nn
 
 from .construction import paths, shown
 
@@ -26,12 +24,13 @@ _REPEATED = (
 """The types of errors whose message is all that they hold. Of others, such as those for memory, callers read more."""
 
 
-def explained(module: nn.Module, error: Exception, constructor: TracebackType) -> Exception | None:
+def explained(cls: type, error: Exception) -> Exception | None:
     """The error to raise in place of one from a generated constructor; None where it is not about the arguments."""
-    if type(error) not in _REPEATED:
+    constructor = _generated_constructor(cls, error)
+    if type(error) not in _REPEATED or constructor is None:
         return None
-    frame, owner = constructor.tb_frame, type(module).__name__
-    for name, annotation in type(module).__init__.__annotations__.items():
+    frame, owner = constructor.tb_frame, cls.__name__
+    for name, annotation in cls.__init__.__annotations__.items():  # type: ignore[misc] # of the class that failed
         expected = formatannotation(annotation)
         if name in frame.f_locals and not _fits(frame.f_locals[name], expected):
             return TypeError(f"{owner}.{name}: expected {expected}, got {shown(name, frame.f_locals)}")
@@ -44,6 +43,16 @@ def explained(module: nn.Module, error: Exception, constructor: TracebackType) -
     values = {name: value for name, value in frame.f_locals.items() if name != "self" and value is not None}
     got = [f"{path} = {shown(path, values)}" for path in paths(expression, values)]
     return type(error)(f"{owner}: cannot compute {expression} of {', '.join(got)}: {error}") if got else None
+
+
+def _generated_constructor(cls: type, error: Exception) -> TracebackType | None:
+    """The entry in an error's traceback of the generated constructor of a class; None where the error is not from there."""
+    generated = (vars(base) for base in cls.__mro__ if "_fingerprint" in vars(base))
+    codes = [unwrap(each["__init__"]).__code__ for each in generated if "__init__" in each]
+    entry = error.__traceback__
+    while entry is not None and entry.tb_frame.f_code not in codes:
+        entry = entry.tb_next
+    return entry
 
 
 def _running(frame: FrameType, instruction: int) -> str:

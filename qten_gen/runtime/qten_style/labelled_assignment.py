@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from torch import Tensor, nn
+from torch import nn
 
-from ..module.registration import watch_on_meta
 from .devices import DeviceBounded, brought_to, device
 
 
@@ -54,12 +53,6 @@ class LabelledAssignment(DeviceBounded):
 
 class LabelledOwner(nn.Module):
     """Mixin before nn.Module: lets anything take the name of a labelled tensor, and a labelled tensor the name of anything."""
-
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """`nn.Module.register_buffer`; the first call of the module looks at an unsaved buffer that is on meta."""
-        super().register_buffer(name, tensor, persistent)
-        if not persistent:
-            watch_on_meta(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, DeviceBounded) and not isinstance(value, nn.Module):

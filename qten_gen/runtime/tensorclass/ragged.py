@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count as multiples
-from itertools import pairwise
 from math import prod
 from operator import sub
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Never, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -17,8 +17,9 @@ from ..declaring.declared_class import DeclaredClass, FieldSummary, Summary
 from .core.construction import DeviceLike
 from .core.dimension_names import NamesLike
 from .core.error_text import describe, suggestion
+from .core.sizes import refuse_unknown_mask
 from .fields.per_item import items_become
-from .fields.ragged_rows import count, from_items, tensor_of
+from .fields.ragged_rows import count, described, dims, from_items, tensor_of
 from .fields.ragged_storage import RaggedStorage
 from .metaclass import TensorClassMeta
 from .methods.keys import keys_of_tensors
@@ -39,6 +40,11 @@ def unpickled() -> Ragged[Any]:
     return object.__new__(Ragged)
 
 
+def _refuse_field_of_rows(name: str, ragged: Ragged[Any], *_: object) -> Never:
+    """Say where a field of the rows is, which somebody reads or sets without them."""
+    raise AttributeError(f"{type(ragged).__name__} has no {name!r}; its rows have it: .rows.{name}")
+
+
 class _RaggedMeta(TensorClassMeta):
     """Metaclass of `Ragged` and of its variants for the rows of each TensorClass. Nothing is generated for them."""
 
@@ -48,6 +54,9 @@ class _RaggedMeta(TensorClassMeta):
             if rows is None and any(isinstance(base, _RaggedMeta) for base in bases):
                 raise TypeError("Ragged cannot be derived from; declare a TensorClass with a Ragged field")
             cls = DeclaredClass.__new__(mcls, name, bases, namespace)
+            for field in () if rows is None else rows._fields:
+                if not hasattr(cls, field):
+                    setattr(cls, field, property(*[partial(_refuse_field_of_rows, field)] * 2))
             home, kind = f"{cls.__module__}.{name}", "tensor" if rows is None else "nested"
             fields = (
                 FieldSummary("rows", home, (), kind=kind, unbatched=True, argument="rows"),
@@ -160,6 +169,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         mask = where
         if where.dtype is not torch.bool:
             mask = torch.arange(padded.shape[where.dim()], device=where.device) < where.unsqueeze(-1)
+        refuse_unknown_mask("Ragged.from_padded", mask)
         return Ragged(cast(S, cast(Any, padded)[mask]), mask.sum(-1) if mask is where else where)
 
     @property
@@ -247,9 +257,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         """
         self.refuse_unknown(f"{type(self).__name__}.as_list")
         starts = self.starts()
-        sizes = (
-            self._lengths.reshape(-1).tolist() if starts is None else [end - start for start, end in pairwise(starts)]
-        )
+        sizes = self._lengths.reshape(-1).tolist() if starts is None else [*map(sub, starts[1:], starts)]
         return [*cast(Any, self._rows).split(sizes)]
 
     def as_nested(self: Ragged[Tensor]) -> Tensor:
@@ -276,9 +284,8 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             ValueError: the function gives more rows or fewer.
         """
         rows = fn(self._rows)
-        if not isinstance(rows, (Tensor, TensorClass)) or count(rows) != count(self._rows):
-            got = f"{count(rows)}" if isinstance(rows, (Tensor, TensorClass)) else type(rows).__name__
-            raise ValueError(f"Ragged.map_rows: expected {count(self._rows)} rows, got {got}")
+        if not isinstance(rows, (Tensor, TensorClass)) or dims(rows)[:1] != dims(self._rows)[:1]:
+            raise ValueError(f"Ragged.map_rows: expected {count(self._rows)} rows, got {described(rows)}")
         out: Ragged[S] = object.__new__(class_for(type(rows)))
         starts = None if is_compiling() else self._starts
         return out._fill(rows, self._sizes, starts, self._batch_size, self._device, self._names)
@@ -296,6 +303,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             raise ValueError(
                 f"Ragged.keep_rows: expected a bool for each of {count(self._rows)} rows, got {describe(mask)}"
             )
+        refuse_unknown_mask("Ragged.keep_rows", mask)
         lengths = self._lengths.new_zeros(self._lengths.numel()).index_add(0, self.item_index, mask.long())
         out: Any = object.__new__(type(self))
         return cast(
@@ -321,28 +329,25 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
                 f"{type(self).__name__}.reduce: expected rows in a Tensor; reduce a field: "
                 ".map_rows(lambda rows: rows.boxes).reduce(...)"
             )
-        if how not in ("sum", "mean", "max"):
+        exact = rows.is_floating_point() or rows.is_complex()
+        undefined = {"sum": False, "mean": not exact, "max": rows.is_complex() or rows.dtype is torch.bool}
+        if how not in undefined:
             raise ValueError(f'Ragged.reduce: expected "sum", "mean" or "max", got {how!r}')
-        if how == "mean" and not (rows.is_floating_point() or rows.is_complex()):
-            raise TypeError(f"Ragged.reduce: the mean of {rows.dtype} is not defined; convert the rows before")
-        shape = (self._lengths.numel(), *rows.shape[1:])
-        if how == "max" and (rows.is_complex() or rows.dtype is torch.bool):
-            raise TypeError(f"Ragged.reduce: the maximum of {rows.dtype} is not defined; convert the rows before")
-        half = how != "max" and rows.dtype in (torch.float16, torch.bfloat16)
+        if undefined[how]:
+            raise TypeError(f"Ragged.reduce: the {how} of {rows.dtype} is not defined; convert the rows before")
+        items, event = self._lengths.numel(), rows.shape[1:]
         if how == "max":
-            smallest = -torch.inf if rows.is_floating_point() else torch.iinfo(rows.dtype).min
-            index = self.item_index.view(-1, *(1,) * (rows.dim() - 1)).expand_as(rows)
-            found = rows.new_full(shape, smallest).scatter_reduce(0, index, rows, "amax")
-        else:
-            # As `torch.sum` and `torch.mean`: half precision is summed in float32, and integers are in int64.
-            exact = rows.dtype.is_floating_point or rows.is_complex()
-            wide = rows.to(torch.float32 if half else rows.dtype if exact else torch.int64)
-            found = wide.new_zeros(shape).index_add(0, self.item_index, wide)
+            smallest = -torch.inf if exact else torch.iinfo(rows.dtype).min
+            index = self.item_index.view(-1, *(1,) * len(event)).expand_as(rows)
+            found = rows.new_full((items, *event), smallest).scatter_reduce(0, index, rows, "amax")
+            return found.view(*self._batch_size, *event)
+        # As `torch.sum` and `torch.mean`: half precision is summed in float32, and integers are in int64.
+        half = rows.dtype in (torch.float16, torch.bfloat16)
+        wide = rows.to(torch.float32 if half else rows.dtype if exact else torch.int64)
+        found = wide.new_zeros((items, *event)).index_add(0, self.item_index, wide)
         if how == "mean":
-            found = found / self._lengths.reshape(-1, *(1,) * (rows.dim() - 1))
-        if half:
-            found = found.to(rows.dtype)
-        return found.view(*self._batch_size, *rows.shape[1:])
+            found = found / self._lengths.reshape(-1, *(1,) * len(event))
+        return found.to(rows.dtype if half else found.dtype).view(*self._batch_size, *event)
 
     if not TYPE_CHECKING:
 

@@ -96,9 +96,7 @@ def _spelled(group: list[Registered], values: Values, file: OpenFile) -> tuple[s
             return None
         spelling = file.spell(*_TYPES[kind])
         return spelling.text + (" | None" if values >= NONE else ""), spelling.needs
-    types = {
-        each.type.text if each.type is not None and not each.container else "" for each in group if each.kind is kind
-    }
+    types = {each.type.text if each.type is not None else "" for each in group if each.kind is kind}
     text = next(iter(types))
     if kind is RegisteredKind.CHILD and len(types) == 1 and text.partition(".")[0] in file.scope.imports:
         return text + (" | None" if any(each.may_be_none for each in group) else ""), ()

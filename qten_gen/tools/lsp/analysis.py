@@ -19,7 +19,7 @@ from ...project.import_graph import SourceGraph, closure, importers_of
 from ...project.judging import judged
 from ...project.output_names import is_output, outputs_of
 from ...project.paths import below, display_path, read_output, true_path
-from ...project.stale import ProjectState, found_now, project_state
+from ...project.stale import ProjectState, cache_after, project_state
 from ...read.syntax import decode, encoding_of
 from .mentions import Mention, mentions
 
@@ -85,7 +85,7 @@ class Analysis:
             for path, names in planned.lookups.items()
             if path not in again
         }
-        self._known = found_now(state, {**state.fresh, **fresh}, readings)
+        self._known = cache_after(state, {**state.fresh, **fresh}, readings)
         inside = [below(display_path(path)) for path in source_paths(config)]
         shown: dict[str, tuple[Diagnostic, ...]] = {}
         for path, items in found.items():

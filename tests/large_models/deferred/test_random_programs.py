@@ -115,7 +115,6 @@ class Program(nn.Module):
 # Without shrinking: a failing program is short, and shrinking it takes minutes.
 @settings(
     max_examples=50,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     phases=[Phase.explicit, Phase.generate],

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from qten_gen import Module, buffer, param, submodule
 from qten_gen.large_models.materializing.survey import method_of
-from qten_gen.runtime.module.life_cycles import seeded
+from qten_gen.runtime.module.stand_in import seeded
 
 from .declared import Block, assert_same
 
@@ -82,7 +82,7 @@ def trees() -> st.SearchStrategy[tuple[list[str], list[object]]]:
 
 
 @given(trees(), st.integers(0, 2**40), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_tree_has_the_values_of_plain_torch(
     tree: tuple[list[str], list[object]], seed: int, is_in_parts: bool
 ) -> None:

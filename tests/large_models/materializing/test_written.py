@@ -77,7 +77,7 @@ def slices_of(extent: int) -> st.SearchStrategy[slice]:
     st.sampled_from(DTYPES),
     st.integers(0, 255),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_slices_leave_the_gap_that_they_leave_in_a_tensor_of_zeros(
     parts: list[tuple[slice, slice]], is_turned: bool, dtype: torch.dtype, number: int
 ) -> None:
@@ -101,7 +101,7 @@ STEPS = ("empty", "ones", "clone", "copy", "fill", "mask", "rows", "add", "doubl
         st.tuples(st.sampled_from(STEPS), st.integers(0, 3), st.integers(0, 3), slices_of(5), slices_of(4)), max_size=12
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_program_brings_memory_that_nothing_wrote_into_a_tensor_unseen(
     steps: list[tuple[str, int, int, slice, slice]],
 ) -> None:

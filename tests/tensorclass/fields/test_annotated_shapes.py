@@ -207,7 +207,7 @@ shape_words = st.lists(words, max_size=4).filter(lambda found: sum(word in ("*s"
 sizes = st.lists(st.sampled_from([1, 2, 3]), max_size=5)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(shape_words, min_size=1, max_size=3), st.lists(sizes, min_size=3, max_size=3), st.integers(0, 3))
 def test_what_is_accepted_is_what_jaxtyping_accepts(
     dims: list[list[str]], shapes: list[list[int]], required: int

@@ -131,8 +131,8 @@ def test_values_of_many_objects_are_joined_without_the_others() -> None:
 ROWS: list[tuple[Any, type[Exception], str]] = [
     ("ab", TypeError, r"^Photo\.title: expected a list of 2 values for batch size \[2, 3\], got str 'ab'$"),
     (None, TypeError, r"^Photo\.title: expected a list of 2 values for batch size \[2, 3\], got None$"),
-    ([["a"] * 3], ValueError, r"^Photo\.title: expected 2 values in a list, got 1$"),
-    ([["a"] * 3, ["b"]], ValueError, r"^Photo\.title: expected 3 values in a list, got 1$"),
+    ([["a"] * 3], ValueError, r"^Photo\.title: expected a list of 2, got one of 1$"),
+    ([["a"] * 3, ["b"]], ValueError, r"^Photo\.title at \[1\]: expected a list of 3, got one of 1$"),
     (PerItem("abc"), ValueError, r"^Photo\.title: expected values for batch size \[2, 3\], got \[3\]$"),
 ]
 

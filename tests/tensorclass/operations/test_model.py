@@ -54,7 +54,6 @@ EXAMPLES = int(os.environ.get("QTEN_GEN_EXAMPLES", "150"))
 SETTINGS = settings(
     max_examples=EXAMPLES,
     derandomize="QTEN_GEN_EXAMPLES" not in os.environ,
-    deadline=None,
     report_multiple_bugs=False,
     # Drawing may take long on a machine that is busy.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import itertools
 import pickle
@@ -127,7 +128,8 @@ def test_a_write_to_a_packed_object_reaches_those_that_shared_memory_and_no_othe
 
 def test_what_was_packed_can_be_saved_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     value = Box(torch.rand(4), torch.arange(4), batch_size=4)
-    for packed in (value.pack(), in_a_worker(monkeypatch)(value)[0]):
+    ways = (value.pack(), copy.deepcopy(value.pack()), sent(value.pack()), in_a_worker(monkeypatch)(value)[0])
+    for packed in ways:
         file = io.BytesIO()
         torch.save([packed, packed[:2], packed.corner], file)
         file.seek(0)

@@ -40,14 +40,11 @@ def test_share_memory_moves_every_tensor_in_place() -> None:
     assert all(tensors(value)[path] is tensor for path, tensor in held.items())
 
 
-def test_one_tensor_that_is_not_shared_is_enough() -> None:
+def test_every_tensor_is_shared_and_there_is_one_or_the_object_is_not() -> None:
     value = flat(4).share_memory_().unlock_()
     value.x = value.x.clone()
-    assert not value.is_shared()
-
-
-def test_an_object_without_tensors_is_not_shared() -> None:
-    assert not Note("a").share_memory_().is_shared()
+    assert not value.is_shared() and not Note("a").share_memory_().is_shared()
+    assert Fixed(torch.zeros(3)).share_memory_().is_shared()
 
 
 def test_a_shared_object_is_locked() -> None:
@@ -57,10 +54,6 @@ def test_a_shared_object_is_locked() -> None:
         value.x = torch.zeros(4)
     value.x.zero_()
     value[0] = 1
-
-
-def test_a_frozen_object_can_be_shared() -> None:
-    assert Fixed(torch.zeros(3)).share_memory_().is_shared()
 
 
 def fill(value: Flat) -> None:

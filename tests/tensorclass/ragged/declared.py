@@ -28,9 +28,23 @@ class Batch(TensorClass):
     image: Tensor
     boxes: Ragged[Float[Tensor, "n 4"]]
     targets: Ragged[Targets]
-    words: Ragged[Tensor] | None = None
+    words: Ragged[Tensor]
     marks: PerItem[str] | None = None
     tag: str = "train"
+
+
+class Maybe(TensorClass):
+    """The same fields, each of which may be None."""
+
+    image: Tensor
+    boxes: Ragged[Float[Tensor, "n 4"]] | None = None
+    targets: Ragged[Targets] | None = None
+    words: Ragged[Tensor] | None = None
+
+
+RAGGED = ("boxes", "targets", "words")
+KINDS = {"required": RAGGED, "optional": RAGGED, "None": (), **{f"only {name}": (name,) for name in RAGGED}}
+"""The kinds of batches, with the fields that are not None. All but the first are of the class `Maybe`."""
 
 
 class Frozen(TensorClass, frozen=True):
@@ -45,35 +59,33 @@ class Outer(TensorClass):
     batch: Batch
 
 
-def sample(number: int, length: int) -> Batch:
-    """One item, whose numbers tell which."""
+def sample(number: int, length: int, kind: str = "required") -> Batch:
+    """One item, whose numbers tell which. Of another kind it is a Maybe, which stands for a Batch in the tests."""
     boxes = torch.full((length, 4), float(number)) + torch.arange(length).unsqueeze(1) / 10
-    return Batch(
-        torch.full((2,), float(number)),
-        boxes,
-        Targets(boxes + 100, torch.arange(length), batch_size=length),
-        Ragged(boxes[:, 0]),
-    )
+    targets = Targets(boxes + 100, torch.arange(length), batch_size=length)
+    rows: dict[str, Any] = {"boxes": boxes, "targets": targets, "words": Ragged(boxes[:, 0])}
+    make: Any = Batch if kind == "required" else Maybe
+    made: Batch = make(torch.full((2,), float(number)), **{name: rows[name] for name in KINDS[kind]})
+    return made
 
 
-def items() -> list[Batch]:
-    return [sample(*pair) for pair in enumerate(LENGTHS)]
+def items(kind: str = "required") -> list[Batch]:
+    return [sample(*pair, kind) for pair in enumerate(LENGTHS)]
 
 
-def batch() -> Batch:
-    return Batch.stack(items())
+def batch(kind: str = "required") -> Batch:
+    made = items(kind)
+    return type(made[0]).stack(made)
 
 
-def plain(value: Batch) -> list[tuple[Tensor, ...]]:
+def plain(value: Any) -> list[tuple[Tensor, ...]]:
     """The tensors of each item, row by row of the batch."""
     flat = value.reshape(-1) if value.batch_size else value.unsqueeze(0)
-    words = [None] * len(flat) if flat.words is None else flat.words.as_list()
-    rows = flat.targets.as_list()
-    every = zip(flat.image, flat.boxes.as_list(), rows, words, strict=True)
-    return [
-        (image, boxes, one.boxes, one.labels, torch.zeros(()) if word is None else word)
-        for image, boxes, one, word in every
-    ]
+    columns = [[*flat.image], *(ragged.as_list() for ragged in (flat.boxes, flat.words) if ragged is not None)]
+    if flat.targets is not None:
+        rows = flat.targets.as_list()
+        columns += [[one.boxes for one in rows], [one.labels for one in rows]]
+    return [*zip(*columns, strict=True)]
 
 
 def assert_items(found: Batch, expected: list[Batch]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -13,39 +14,47 @@ from torch.utils import _pytree
 from qten_gen import Ragged
 
 from .declared import Batch, batch, equal, sample
+from .test_operations import COMPUTING, REARRANGING, TAKING_APART
 
 
-def batches() -> list[Batch]:
-    return [Batch.stack([sample(*pair) for pair in enumerate(lengths)]) for lengths in ([3, 0, 2, 1], [1, 2, 2, 0, 4])]
+def batches(kind: str = "required") -> list[Batch]:
+    """Two batches of other lengths. Their size is one that every operation of the tables takes."""
+    both = [[sample(*pair, kind) for pair in enumerate(lengths)] for lengths in ([3, 0, 2, 1], [1, 2, 5, 4])]
+    return [type(made[0]).stack(made) for made in both]
 
 
-def steps(b: Batch) -> tuple[object, ...]:
-    """Something of each kind, in one graph."""
-    some = b[[2, 0]]
-    return (
-        some,
-        (b * 2 + 1)[1:],
-        b[b.image[:, 0] > 1],
-        Batch.cat([some, b]),
-        Batch.stack([b, b.flip(0)], 1).transpose(0, 1),
-        b.unbind()[2],
-        b.where(b > 1, 0),
-        b.boxes.reduce("max"),
-        b.targets.padded({"labels": -1}, 9),
-        b.boxes.mask(9),
-        b.targets.map_rows(lambda rows: rows.boxes.sum(-1)).rows,
-    )
+VALUES: dict[str, Callable[[Batch], object]] = {
+    "mask of values": lambda b: b[b.image[:, 0] > 1],
+    "where a comparison": lambda b: b.where(b > 1, 0),
+    "reduce": lambda b: [b.boxes.reduce("max"), b.words.reduce("sum"), b.words.reduce("mean")],
+    "padded": lambda b: [b.targets.padded({"labels": -1}, 9), b.boxes.padded(2, 9), b.boxes.mask(9)],
+    "map_rows": lambda b: b.targets.map_rows(lambda rows: rows.boxes.sum(-1)).rows,
+    "offsets": lambda b: [b.boxes.offsets, b.boxes.item_index],
+}
+UNTRACED = ("deepcopy", "to_dict and from_dict")
+"""What dynamo itself cannot trace."""
+
+
+def steps(b: Batch) -> dict[str, object]:
+    """Every operation of the tables, in one graph."""
+    values = VALUES if b.boxes is not None else {}
+    tables: list[dict[str, Any]] = [
+        {name: row[0] for table in (REARRANGING, TAKING_APART, COMPUTING) for name, row in table.items()},
+        values,
+    ]
+    return {name: fn(b) for table in tables for name, fn in table.items() if name not in UNTRACED}
 
 
 def assert_same(found: object, expected: object) -> None:
     for left, right in zip(_pytree.tree_leaves(found), _pytree.tree_leaves(expected), strict=True):
-        assert left.equal(right)
+        torch.testing.assert_close(left, right, rtol=0, atol=0, equal_nan=True)
 
 
-@pytest.mark.long(60)
-def test_a_graph_serves_batches_of_any_lengths() -> None:
+@pytest.mark.long(30)
+@pytest.mark.parametrize("kind", ["required", "optional", "None"])
+def test_a_graph_serves_batches_of_any_lengths(kind: str) -> None:
     compiled = torch.compile(steps, fullgraph=True, backend="eager", dynamic=True)
-    for b in batches():
+    for b in batches(kind):
         assert_same(compiled(b), steps(b))
 
 
@@ -89,18 +98,19 @@ def test_graphs_compute_gradients_and_refuse_items_of_other_lengths() -> None:
 
 
 class Exported(torch.nn.Module):
-    """A model of batches."""
+    """Does the same."""
 
-    def forward(self, b: Batch) -> tuple[object, ...]:
-        return (b * 2).flip(0)[1:], b.boxes.reduce("sum"), b.targets.padded(0, 9)
+    def forward(self, b: Batch) -> dict[str, object]:
+        return steps(b)
 
 
-@pytest.mark.long(20)
-def test_a_model_is_exported_for_batches_of_any_size() -> None:
-    example, other = batches()
+@pytest.mark.long(30)
+@pytest.mark.parametrize("kind", ["required", "optional", "None"])
+def test_a_model_is_exported_for_batches_of_any_size(kind: str) -> None:
+    example, other = batches(kind)
     shapes = cast(Any, torch.export).ShapesCollection()
     for leaf in _pytree.tree_leaves(example):
         shapes[leaf] = {0: torch.export.Dim.AUTO}
     exported = torch.export.export(Exported(), (example,), dynamic_shapes=cast(Any, shapes), strict=False)
     for b in (example, other):
-        assert_same(exported.module()(b), Exported()(b))
+        assert_same(exported.module()(b), steps(b))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import multiprocessing
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -16,36 +14,21 @@ from torch.utils.data import DataLoader
 
 from qten_gen.runtime.tensorclass.processes.sharing import schema, tensors_by_path
 
-from .declared import Batch, Targets, assert_items, batch, equal, items, sample
+from ..storage.forms import ALL_FORMS, Form
+from .declared import KINDS, RAGGED, Batch, Targets, assert_items, batch, equal, items, sample
 
 
-def as_pickle(protocol: int) -> Callable[[Batch, Path], Batch]:
-    return lambda b, _: pickle.loads(pickle.dumps(b, protocol))
-
-
-def by_torch_save(b: Batch, _: Path) -> Batch:
-    file = io.BytesIO()
-    torch.save(b, file)
-    with torch.serialization.safe_globals([Batch, Targets]):
-        return torch.load(io.BytesIO(file.getvalue()))  # type: ignore[no-any-return]
-
-
-def by_memory_map(b: Batch, folder: Path) -> Batch:
-    b.memmap(folder / "map")
-    return Batch.load_memmap(folder / "map")
-
-
-def by_safetensors(b: Batch, folder: Path) -> Batch:
-    b.save_safetensors(folder / "file.safetensors")
-    return Batch.load_safetensors(folder / "file.safetensors")
+def in_form(form: Form) -> Callable[[Batch, Path], Batch]:
+    return lambda b, folder: form.save(b, folder)(type(b))
 
 
 def by_state_dict(b: Batch, _: Path) -> Batch:
     same, other = b * 0, b.flip(0)
     same.load_state_dict(b.state_dict())
     assert equal(same, b)
-    with pytest.raises(RuntimeError, match=r"Ragged\.lengths: expected items of the same lengths; pass assign=True"):
-        other.load_state_dict(b.state_dict())
+    if any(getattr(b, name) is not None for name in RAGGED):
+        with pytest.raises(RuntimeError, match=r"lengths: expected items of the lengths \[1, 2, 0, 3\], got \[3, 0, "):
+            other.load_state_dict(b.state_dict())
     other.load_state_dict(b.state_dict(), assign=True)
     return other
 
@@ -64,24 +47,23 @@ def by_all_gather(b: Batch, _: Path) -> Batch:
 
 
 SAVED: dict[str, Callable[[Batch, Path], Batch]] = {
-    **{f"pickle {protocol}": as_pickle(protocol) for protocol in (2, 4, 5)},
-    "torch.save": by_torch_save,
-    "memory map": by_memory_map,
-    "safetensors": by_safetensors,
-    "state_dict": by_state_dict,
+    **{form.name: in_form(form) for form in ALL_FORMS},
+    "state dict to assign": by_state_dict,
     "pytree": by_tree,
     "all_gather": by_all_gather,
     "share_memory_": lambda b, _: b.share_memory_(),
-    "tensordict": lambda b, _: Batch.from_tensordict(b.replace(words=None).to_tensordict()).replace(words=b.words),
+    "tensordict": lambda b, _: type(b).from_tensordict(b.to_tensordict()),
 }
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SAVED)
-def test_what_is_saved_or_taken_apart_comes_back(name: str, tmp_path: Path) -> None:
-    found = SAVED[name](batch(), tmp_path)
-    assert type(found.targets) is type(batch().targets)
-    assert_items(found, items())
-    assert_items(found[[2, 0]], [sample(2, 2), sample(0, 3)])
+def test_what_is_saved_or_taken_apart_comes_back(name: str, kind: str, tmp_path: Path) -> None:
+    with torch.serialization.safe_globals([Targets]):
+        found = SAVED[name](batch(kind), tmp_path)
+    assert type(found.targets) is type(batch(kind).targets)
+    assert_items(found, items(kind))
+    assert_items(found[[2, 0]], [sample(2, 2, kind), sample(0, 3, kind)])
 
 
 @pytest.mark.parametrize(("workers", "context"), [(0, None), (2, "fork"), (1, "spawn")])
@@ -100,10 +82,26 @@ def test_a_queue_sends_objects_with_ragged_fields() -> None:
     assert_items(queue.get(), items())
 
 
-def test_vmap_is_refused_where_it_would_take_rows_for_items() -> None:
-    ones = Batch.stack([sample(at, 1) for at in range(4)])
-    with pytest.raises(TypeError, match="Ragged"):
-        torch.vmap(lambda b: b.image)(ones)
+@pytest.mark.parametrize(
+    "damage",
+    [{"lengths": torch.tensor([3, 0, 2, 2])}, {"lengths": torch.ones(4)}, {"lengths": None}, {"rows": None}],
+)
+def test_a_damaged_pickle_of_a_ragged_field_is_refused(damage: dict[str, Any]) -> None:
+    make, arguments, state = cast(Any, batch().boxes.__reduce__())
+    state["fields"] |= damage
+    with pytest.raises(
+        (TypeError, ValueError), match=r"Ragged in a file or pickle, which is damaged: expected .*, got"
+    ):
+        make(*arguments).__setstate__(state)
+
+
+def test_a_damaged_file_of_a_ragged_field_is_refused(tmp_path: Path) -> None:
+    b = batch().memmap(tmp_path)
+    b.boxes.lengths[0] = 2
+    with pytest.raises(
+        ValueError, match=r"meta\.json.*Batch\.boxes.*expected lengths of 6 rows in all, got \[2, 0, 2, 1\]"
+    ):
+        Batch.load_memmap(tmp_path)
 
 
 def test_processes_compare_lengths_and_send_rows_alone() -> None:

@@ -160,7 +160,7 @@ def test_a_memory_map_is_not_written_to_where_python_values_would_stay_behind(tm
         (
             titled,
             lambda found: found["titles"].update(value=["a"] * 6),
-            r"Titled\.titles: expected 2 values in a list, got 6",
+            r"Titled\.titles: expected a list of 2, got one of 6",
         ),
     ],
 )

@@ -259,7 +259,7 @@ def loads_or_is_refused(folder: Path, text: bytes) -> None:
     assert sorted(found.name for found in folder.glob("*.memmap")) == ["mask.memmap", "x.memmap"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 @given(data=st.data())
 @pytest.mark.parametrize("kind", ["ours", "tensordict"])
 def test_any_value_in_any_place(data: st.DataObject, changed: Path, peers: Path, kind: str) -> None:
@@ -274,7 +274,7 @@ def test_any_value_in_any_place(data: st.DataObject, changed: Path, peers: Path,
     loads_or_is_refused(chosen, json.dumps(found).encode())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 @given(at=st.integers(0, 10**4), byte=st.integers(0, 255))
 @example(at=0, byte=0xFF)
 def test_any_byte_anywhere(at: int, byte: int, changed: Path) -> None:

@@ -50,7 +50,7 @@ programs = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(programs, st.sampled_from([Level.BASE, Level.ANNOTATE]))
 def test_the_result_parses_and_a_second_run_has_nothing_to_do(program: str, level: Level) -> None:
     first = adopted(program, level)
@@ -58,7 +58,7 @@ def test_the_result_parses_and_a_second_run_has_nothing_to_do(program: str, leve
     assert adopted(first, level) == first
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(programs)
 def test_at_the_level_base_every_other_line_stays_as_it_is(program: str) -> None:
     def rest(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
@@ -50,7 +50,7 @@ def _sequence(inner: list[Any], repeats: bool, freezes: bool) -> nn.Module:
     return found
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(layers())
 def test_totals_are_those_of_the_eager_model(make: Any) -> None:
     model = make()

@@ -1,7 +1,8 @@
-"""The arguments of constructors beside the fields; devices; defaults of fields; and objects made by the generated constructor."""
+"""Arguments of constructors beside the fields, devices, values in lists, defaults, objects made by the generated constructor."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
@@ -10,6 +11,7 @@ from torch import Size, Tensor
 
 from .dimension_names import Names, NamesLike
 from .dimension_names import names as checked_names
+from .error_text import describe
 from .sizes import BatchSize
 from .sizes import batch_size as checked_size
 from .stored import Stored
@@ -52,6 +54,30 @@ def move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
 
 Device = torch.device | None
 """The stored device of an object: where all its tensors are, or None where nothing is said about it."""
+
+
+def values_of_lists(where: str, value: object, batch_size: Size, what: str, place: str = "") -> list[object]:
+    """The values of lists in a row: one list in the other for each batch dimension, each as long as its dimension.
+
+    Args:
+        what: What an error message says of them: `values`.
+        place: Where a list stands in the others.
+
+    Raises:
+        TypeError: there is no list.
+        ValueError: it has another length.
+    """
+    if not batch_size:
+        return [value]
+    where_it_is = f"{where} at {place}" if place else where
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise TypeError(f"{where_it_is}: expected a list of {batch_size[0]} {what}, got {describe(value)}")
+    if len(value) != batch_size[0]:
+        raise ValueError(f"{where_it_is}: expected a list of {batch_size[0]}, got one of {len(value)}")
+    if len(batch_size) == 1:
+        return [*value]
+    lists = [values_of_lists(where, part, batch_size[1:], what, f"{place}[{at}]") for at, part in enumerate(value)]
+    return [one for part in lists for one in part]
 
 
 def batch_arguments(

@@ -21,6 +21,7 @@ _MODULES = {
     "json_values": "storage.json_values",
     "memory_map": "storage.memory_map",
     "nested": "fields.nested",
+    "packing": "torch_tools.packing",
     "per_item": "fields.per_item",
     "ragged": "ragged",
     "static": "fields.static",

@@ -10,6 +10,7 @@ from typing import SupportsIndex, TypeGuard, cast
 
 import torch
 from torch import Size, Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.compiler import is_compiling
 
 from . import dimension_names
@@ -99,7 +100,23 @@ def mask_indices(self: Stored, mask: Tensor, first: int) -> tuple[Tensor, ...]:
             f"a mask of shape {list(mask.shape)} does not fit the batch size {list(self._batch_size)} "
             f"of {type(self).__name__}"
         )
+    refuse_unknown_mask(type(self).__name__, mask)
     return mask.nonzero(as_tuple=True)
+
+
+def refuse_unknown_mask(where: str, mask: Tensor) -> None:
+    """Refuse a mask whose values nobody can read."""
+    if is_unknown(mask):
+        why = "does not say how many it selects; select by positions"
+        raise TypeError(f"{where}: a mask on the meta device or of fake tensors {why}")
+
+
+def is_unknown(values: Tensor) -> bool:
+    """True for numbers that nobody can read: of meta tensors, and of fake ones without symbols."""
+    if is_compiling() or not isinstance(values, FakeTensor):
+        return values.is_meta and not is_compiling()
+    symbols = values.fake_mode.shape_env
+    return symbols is None or not symbols.allow_dynamic_output_shape_ops
 
 
 Dim = int | str
@@ -182,7 +199,7 @@ def over_batch(value: Tensor, batch_size: Size, event_ndim: int) -> Tensor:
     if value.dim() == 0:
         return value
     pairs = zip(reversed(value.shape), reversed(batch_size), strict=False)
-    if value.dim() > len(batch_size) or any(size not in (1, whole) for size, whole in pairs):
+    if value.dim() > len(batch_size) or any(size != 1 and size != whole for size, whole in pairs):
         raise ValueError(
             f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
             "for other shapes use .apply"

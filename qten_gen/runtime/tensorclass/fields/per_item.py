@@ -20,7 +20,8 @@ from torch._C._functorch import is_batchedtensor
 from torch.compiler import is_dynamo_compiling
 from torch.utils._python_dispatch import _disable_current_modes
 
-from ..core.error_text import describe, label
+from ..core.construction import values_of_lists
+from ..core.error_text import label
 from ..core.sizes import BatchSize, reshape_tensor, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
@@ -318,21 +319,8 @@ def per_item(self: Stored, name: str, value: object, batch_size: Size) -> PerIte
         value = cast(Any, value).tolist()
     elif library is not None and isinstance(value, getattr(library, "NonTensorData", ())):
         return PerItem([cast(Any, value).data] * batch_size.numel(), batch_size)
-    return PerItem(_flat(self, name, value, batch_size), batch_size)
-
-
-def _flat(self: Stored, name: str, value: object, batch_size: Size) -> list[object]:
-    """The values of lists in a row: one list in the other for each batch dimension, each as long as its dimension."""
-    if not batch_size:
-        return [value]
-    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise TypeError(
-            f"{label(self, name)}: expected a list of {batch_size[0]} values for batch size {list(batch_size)}, "
-            f"got {describe(value)}"
-        )
-    if len(value) != batch_size[0]:
-        raise ValueError(f"{label(self, name)}: expected {batch_size[0]} values in a list, got {len(value)}")
-    return [one for part in value for one in _flat(self, name, part, batch_size[1:])]
+    what = f"values for batch size {list(batch_size)}"
+    return PerItem(values_of_lists(label(self, name), value, batch_size, what), batch_size)
 
 
 def rearrange_items(

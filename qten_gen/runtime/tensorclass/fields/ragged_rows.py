@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import torch
 from torch import Size, Tensor
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.compiler import is_compiling
 
 from ..core import late
+from ..core.construction import values_of_lists
 from ..core.error_text import describe
 from ..core.sizes import select_rows, with_length
 from ..core.stored import Stored
@@ -78,7 +78,8 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
         raise TypeError(f"{where}: expected a nested tensor of rows in a Tensor, with layout=torch.jagged")
     if batch_size is None:
         batch_size = Size((len(cast("Sequence[object]", value)),))
-    items: list[Any] = _flat(where, cls, value, batch_size, "")
+    what = f"items, each {_rows_of(cls)}, or a Ragged (Ragged.from_padded makes one of padded rows)"
+    items: list[Any] = values_of_lists(where, value, batch_size, what)
     if not items:
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
     if cls is not Tensor:
@@ -125,14 +126,6 @@ def device_of(rows: Rows) -> torch.device:
     return leaves[0].device if leaves else torch.device("cpu")
 
 
-def is_unknown(lengths: Tensor) -> bool:
-    """True for numbers that nobody can read: of meta tensors, and of fake ones without symbols."""
-    if is_compiling() or not isinstance(lengths, FakeTensor):
-        return lengths.is_meta and not is_compiling()
-    symbols = lengths.fake_mode.shape_env
-    return symbols is None or not symbols.allow_dynamic_output_shape_ops
-
-
 def refuse_other_lengths(where: str, mine: Tensor, theirs: Tensor) -> None:
     """Refuse items of different lengths. A graph refuses them when it runs.
 
@@ -151,9 +144,7 @@ def refuse_other_lengths(where: str, mine: Tensor, theirs: Tensor) -> None:
 
 
 def _rows_of(cls: type) -> str:
-    if cls is Tensor:
-        return "a Tensor whose first dimension is the rows"
-    return f"a {cls.__name__} whose batch dimension is the rows"
+    return f"a {cls.__name__} whose {'first' if cls is Tensor else 'batch'} dimension is the rows"
 
 
 def described(value: object) -> str:
@@ -172,25 +163,3 @@ def _from_jagged(where: str, value: Tensor) -> Any:
     made = object.__new__(late.ragged.class_for(Tensor))._fill(value.values(), lengths, None, lengths.shape, None)
     made.refuse_unfit(where)  # the offsets may leave out rows
     return made
-
-
-def _flat(where: str, cls: type, value: object, batch_size: Size, place: str) -> list[object]:
-    """The items in lists, one list in the other for each batch dimension, each as long as its dimension."""
-    if not batch_size:
-        return [value]
-    at = f" at {place}" if place else ""
-    if not isinstance(value, (list, tuple)):
-        padded = "; a padded Tensor becomes one with Ragged.from_padded" if isinstance(value, Tensor) else ""
-        raise TypeError(
-            f"{where}{at}: expected a Ragged or a list of {batch_size[0]} items, each {_rows_of(cls)}, "
-            f"got {describe(value)}{padded}"
-        )
-    if len(value) != batch_size[0]:
-        raise ValueError(f"{where}{at}: expected a list of {batch_size[0]} items, got {len(value)}")
-    if len(batch_size) == 1:
-        return [*value]
-    return [
-        item
-        for index, part in enumerate(value)
-        for item in _flat(where, cls, part, batch_size[1:], f"{place}[{index}]")
-    ]

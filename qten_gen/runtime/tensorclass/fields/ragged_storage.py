@@ -23,7 +23,7 @@ from ..core.dimension_names import NamesLike
 from ..core.dimension_names import names as checked_names
 from ..core.error_text import abridged, describe, label
 from ..core.locks import lock as lock_object
-from ..core.sizes import BatchSize, reshape_tensor, select_rows, view_tensor
+from ..core.sizes import BatchSize, is_unknown, reshape_tensor, select_rows, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from .per_item import effect_on_items, on_cpu, with_real_tensors
@@ -35,7 +35,6 @@ from .ragged_rows import (
     described,
     device_of,
     dims,
-    is_unknown,
     joined,
     picked,
     refuse_other_lengths,
@@ -112,14 +111,16 @@ class RaggedStorage(Stored):
             fits = (self._lengths.sum() == count(self._rows)) & (self._lengths >= 0).all()
             torch.ops.aten._assert_async.msg(fits, f"{where}: expected lengths of as many rows in all as there are")
 
-    def refuse_unfit_in_tree(self) -> None:
-        """Refuse lengths that a function of a tree has computed; on a GPU, only once they are read."""
-        sizes = self._lengths
-        if not isinstance(sizes, Tensor) or not isinstance(self._rows, (Tensor, Stored)):
-            return  # markers
-        where = f"{type(self).__name__}.lengths, which a function of a tree changed"
+    def refuse_damaged(self, where: str, advice: str = "") -> None:
+        """Refuse rows and lengths that a file or a function of a tree gave, and that do not belong together.
+
+        On a GPU the sum of the lengths is refused only once they are read.
+        """
+        where, rows, sizes = type(self).__name__ + where, self._rows, self._sizes
+        if sizes is None or not isinstance(rows, cast(Any, type(self)).rows_class) or not dims(rows):
+            raise TypeError(f"{where}: expected rows and their lengths, got {describe(rows)} and {describe(sizes)}")
         if sizes.dtype is not torch.int64:
-            raise TypeError(f"{where}: expected torch.int64, got {sizes.dtype}; use apply, which leaves them out")
+            raise TypeError(f"{where}: expected lengths of torch.int64, got {sizes.dtype}{advice}")
         traced = is_compiling() or is_functorch_wrapped_tensor(sizes) or torch._C._len_torch_dispatch_stack()
         if sizes.is_cpu and type(sizes) is Tensor and not traced:
             self.refuse_unfit(where)
@@ -183,8 +184,7 @@ class RaggedStorage(Stored):
         return self._fill(values[0], lengths, None, batch_size, device)
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
-        rows: Rows = fn(self._rows) if isinstance(self._rows, Tensor) else self._rows._map(fn)
-        return self.with_rows(rows)
+        return self.with_rows(fn(self._rows) if isinstance(self._rows, Tensor) else self._rows._map(fn))
 
     def _map_with(self, fn: Callable[[Tensor, A], Tensor], argument: A, device: torch.device | None) -> Self:
         rows, lengths = self._rows, self._sizes
@@ -229,13 +229,10 @@ class RaggedStorage(Stored):
         """The usual indexes take a few steps; whatever else rearranges is done to the numbers of the items."""
         starts, index = self.starts(), cast(Any, argument)
         if starts is not None and len(self._batch_size) == 1 and fn in (getitem, select_rows):
-            # The usual indexes, in a few steps.
             items = len(starts) - 1
             if type(index) is int:
                 at = index if index >= 0 else index + items
-                begin, end = starts[at], starts[at + 1]
-                rows = between(self._rows, begin - starts[0], end - starts[0])
-                return object.__new__(type(self))._fill(rows, None, [begin, end], batch_size, self._device)
+                return self.following(at, at + 1, None, batch_size)
             if type(index) is slice and index.step in (None, 1):
                 first, stop, _ = index.indices(items)
                 return self.following(first, max(first, stop), self._lengths[index], batch_size)
@@ -247,13 +244,13 @@ class RaggedStorage(Stored):
         self.refuse_other_than_rearranging(fn, argument, field)
         if fn is view_tensor:  # the order of items has no strides that could forbid a view
             fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
-        order = self.orders(lambda numbers, given: [fn(numbers, given)], argument)[0]
+        order = self.orders(_where(self, field), lambda numbers, given: [fn(numbers, given)], argument)[0]
         return self.taken(order, fn(self._lengths, argument), batch_size)
 
-    def orders(self, arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A) -> list[Any]:
+    def orders(self, where: str, arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A) -> list[Any]:
         """What a function makes of the numbers of the items, each as a list; in a graph as a tensor of one dimension."""
         if self.starts() is not None:
-            return _read(arrange, on_cpu(argument), self._lengths.shape)
+            return _read(where, arrange, on_cpu(argument), self._lengths.shape)
         numbers = torch.arange(self._lengths.numel(), device=self._lengths.device).view(self._lengths.shape)
         return [each.reshape(-1) for each in arrange(numbers, argument)]
 
@@ -265,7 +262,7 @@ class RaggedStorage(Stored):
         rows = picked(self._rows, numbers)
         return object.__new__(type(self))._fill(rows, lengths, starts, batch_size, self._device)
 
-    def following(self, first: int, stop: int, lengths: Tensor, batch_size: Size) -> Self:
+    def following(self, first: int, stop: int, lengths: Tensor | None, batch_size: Size) -> Self:
         """The items from one number to before another, whose lengths they are, where numbers can be read: a view."""
         every = cast("list[int]", self._starts)  # they have been read
         starts = every[first : stop + 1]
@@ -287,7 +284,8 @@ class RaggedStorage(Stored):
     def selected(self, where: str, index: Any) -> Tensor:
         """The numbers of the rows of the items that an index selects."""
         self.refuse_unknown(where)
-        return self.row_numbers(self.orders(lambda numbers, at: [numbers[at]], index)[0], self._lengths[index])[0]
+        order = self.orders(where, lambda numbers, at: [numbers[at]], index)[0]
+        return self.row_numbers(order, self._lengths[index])[0]
 
     def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Any, field: Field | None = None) -> Self:
         refuse_other_lengths(_where(self, field), self._lengths, other._lengths)
@@ -325,13 +323,14 @@ class RaggedStorage(Stored):
         every = object.__new__(type(self))._fill(rows, sizes, starts, batch_size, self._device)
         if in_order:
             return every
-        every.refuse_unknown(_where(self, field))
+        every.refuse_unknown(where := _where(self, field))
 
         def arrange(numbers: Tensor, sizes: list[int]) -> Sequence[Tensor]:
             parts = torch.split_with_sizes(numbers, sizes)
             return [fn([part.view(each.shape) for part, each in zip(parts, lengths, strict=True)])]
 
-        return every.taken(every.orders(arrange, [each.numel() for each in lengths])[0], fn(lengths), batch_size)
+        order = every.orders(where, arrange, [each.numel() for each in lengths])[0]
+        return every.taken(order, fn(lengths), batch_size)
 
     def _split(
         self,
@@ -344,9 +343,8 @@ class RaggedStorage(Stored):
         self.refuse_other_than_rearranging(fn, argument, field)
         lengths, starts = fn(self._lengths, argument), self.starts()
         if starts is None or len(self._batch_size) != 1:
-            parts = zip(self.orders(fn, argument), lengths, batch_sizes, strict=False)
+            parts = zip(self.orders(_where(self, field), fn, argument), lengths, batch_sizes, strict=False)
             return [self.taken(order, sizes, size) for order, sizes, size in parts]
-        # The pieces follow one another.
         cuts = [0, *accumulate(each.numel() for each in lengths)]
         pieces = [starts[first : stop + 1] for first, stop in pairwise(cuts)]
         rows = cut(self._rows, [each[-1] - each[0] for each in pieces])
@@ -357,11 +355,11 @@ class RaggedStorage(Stored):
 
 
 @with_real_tensors
-def _read(arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A, size: Size) -> list[Any]:
+def _read(where: str, arrange: Callable[[Tensor, A], Sequence[Tensor]], argument: A, size: Size) -> list[Any]:
     numbers = torch.arange(size.numel(), device="cpu").view(size)
     found = [each.reshape(-1) for each in arrange(numbers, argument)]
     if any(map(is_batchedtensor, found)):
-        raise TypeError("vmap cannot map over Ragged items, which are of different lengths; use .padded()")
+        raise TypeError(f"{where}: vmap cannot map over Ragged items, which are of different lengths; use .padded()")
     return [each.tolist() for each in found]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from torch import Size, Tensor
 
+from ..core import late
 from ..core.contents import allocate_like, beside_fields, contents, shallow_copy, store_beside
 from ..core.error_text import label
 from ..core.other_libraries import bare
@@ -146,6 +147,8 @@ def deep_copy(self: T, memo: dict[int, object]) -> T:
     values, static = deepcopy(self._field_values(), memo)
     out._assign(values, static, self._batch_size, self._device)
     out._names = self._names
+    for leaf, copied in zip(self._leaves(), out._leaves(), strict=True):
+        late.packing.mark_copy(leaf, copied)
     if type(self).__attribute_places__:
         store_beside(out, deepcopy(beside_fields(self), memo))
     return out

@@ -186,7 +186,7 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     added = len(given) - len(self._batch_size)
     old = (1,) * added + tuple(self._batch_size)
     new = tuple(before if after == -1 else after for before, after in zip(old, given, strict=False))
-    if added < 0 or any(before not in (1, after) for before, after in zip(old, new, strict=True)):
+    if added < 0 or any(before != 1 and before != after for before, after in zip(old, new, strict=True)):
         raise ValueError(f"expand: the batch size {list(self._batch_size)} does not broadcast to {list(given)}")
     size = Size(new)
     out = self._rearrange(_expand, (size, len(self._batch_size)), size)

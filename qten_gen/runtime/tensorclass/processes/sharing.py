@@ -10,18 +10,20 @@ shapes. Without it a mismatch may hang the processes, or mix up their tensors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
 
-from ..core.contents import contents
 from ..core.error_text import label
 from ..core.locking import lock_
 from ..core.locks import refuse_if_frozen
+from ..core.lookup import path_of, walked
 from ..core.stored import Stored
+from ..fields.per_item import PerItem
+from ..methods.keys import items
 from ..torch_tools.packing import LARGEST, all_tensors, with_tensors
 
 if TYPE_CHECKING:
@@ -116,14 +118,12 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
         _refuse_other_group("all_gather", self, group)
     own = _Buffers(self, lengths=True)
     world = distributed.get_world_size(group)
-    gathered: list[list[Tensor]] = [[] for _ in range(world)]
+    rooms: list[list[Tensor]] = []
     for buffer in own.filled():
-        rooms = [torch.empty_like(buffer) for _ in range(world)]
-        distributed.all_gather(rooms, buffer, group=group)
-        for each, room in zip(gathered, rooms, strict=True):
-            each.append(room)
+        rooms.append([torch.empty_like(buffer) for _ in range(world)])
+        distributed.all_gather(rooms[-1], buffer, group=group)
     made = [with_tensors(self, _empty, self._device) for _ in range(world)]
-    for other, received in zip(made, gathered, strict=True):
+    for other, *received in zip(made, *rooms, strict=True):
         _Buffers(other, lengths=True).write_back(received)
     return made
 
@@ -174,25 +174,16 @@ def tensors_by_path(self: Stored, lengths: bool = False) -> dict[str, Tensor]:
     Args:
         lengths: Give the lengths of Ragged fields too. Objects share them, so that only new ones are written to.
     """
-    return dict(_paths(self, "", lengths))
-
-
-def _paths(self: Stored, before: str, lengths: bool) -> Iterator[tuple[str, Tensor]]:
-    """The paths and tensors of an object, all of which begin with `before`."""
-    for name, value in contents(self).items():
-        if name in self._per_item and value is not None:
-            raise TypeError(f"{label(self, name)} holds one Python value per item, which is not sent between processes")
-        if name in self.__structure__ and not lengths:
-            continue
-        if name in self._nested and isinstance(value, Stored):
-            yield from _paths(value, f"{before}{name}.", lengths)
-        elif isinstance(value, dict) and name not in self._static:
-            # The dict of another process can have its keys in another order.
-            yield from ((f"{before}{name}.{key}", value[key]) for key in sorted(value))
-        elif isinstance(value, list) and name not in self._static:
-            yield from ((f"{before}{name}.{at}", item) for at, item in enumerate(value))
-        elif isinstance(value, Tensor):
-            yield before + name, value
+    for key, value in items(self, include_nested=True):
+        if isinstance(value, PerItem):
+            where = label(self, ".".join(path_of(key)))
+            raise TypeError(f"{where} holds one Python value per item, which is not sent between processes")
+    found = [(path_of(key), value) for key, value in items(self, include_nested=True, leaves_only=True, sort=True)]
+    return {
+        ".".join(path): value
+        for path, value in found
+        if lengths or path[-1] not in getattr(walked(self, path[:-1]), "__structure__", ())
+    }
 
 
 def _ready(action: str) -> ModuleType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -140,9 +140,9 @@ def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) ->
             values[name] = None  # tensordict writes nothing of what is None
     try:
         fit_saved(made, values, batch_size, device)
+        return filled(made, values, batch_size, device, level.names)
     except (TypeError, ValueError) as error:
         raise StorageError(f"{where}: {error}") from None
-    return filled(made, values, batch_size, device, level.names)
 
 
 def filled(
@@ -152,6 +152,8 @@ def filled(
     carried, static = [values[name] for name in tensor_and_nested(made)], [values[name] for name in made._static]
     made._assign(carried, static, size, device)
     made._names = names
+    if made.__structure__:
+        cast(Any, made).refuse_damaged(" in a file or pickle, which is damaged")
     return made
 
 

@@ -24,7 +24,7 @@ from ..core.other_libraries import bare
 from ..core.stored import FROZEN, Stored
 from ..fields.as_declared import fit_saved
 from ..fields.per_item import PerItem
-from ..torch_tools.packing import DTYPES, PACKED, codes_to_send, decoded, dtype_name, each, is_plain
+from ..torch_tools.packing import DTYPES, PACKED, Code, codes_to_send, decoded, dtype_name, each, is_plain
 from . import files, memory_map
 from .json_values import encode
 from .loading import filled
@@ -88,20 +88,24 @@ def _as_raw(seen: dict[int, object], protocol: int, value: object) -> object:
         return value.clone() if hasattr(value.untyped_storage(), PACKED) else value
     key = id(value)
     if key not in seen:
-        memory, strides, place = value, None, 0
         if protocol < 5:
-            memory = torch.empty(0, dtype=torch.uint8, device="cpu").set_(value.untyped_storage())
-            strides, place = value.stride(), int(value.storage_offset())
-        elif not value.is_contiguous():
+            return seen.setdefault(key, _in_memory(value))
+        memory, strides = value, None
+        if not value.is_contiguous():
             if torch.ops.aten.is_non_overlapping_and_dense.default(value):
                 memory, strides = value.as_strided((value.numel(),), (1,)), value.stride()
             elif value.numel() * value.itemsize <= value.untyped_storage().nbytes():
                 memory = value.contiguous()
             else:
                 return value  # an expanded one
-        held = memory if protocol < 5 else PickleBuffer(files.memory_of(memory))
-        seen[key] = (dtype_name(value.dtype), tuple(value.shape), strides, held, place)
+        seen[key] = (dtype_name(value.dtype), tuple(value.shape), strides, PickleBuffer(files.memory_of(memory)), 0)
     return seen[key]
+
+
+def _in_memory(value: Tensor) -> Code:
+    """A tensor as a part of its storage, which is sent as bytes."""
+    memory = torch.empty(0, dtype=torch.uint8, device="cpu").set_(value.untyped_storage())
+    return dtype_name(value.dtype), tuple(value.shape), value.stride(), memory, int(value.storage_offset())
 
 
 def restore(self: Stored, state: State) -> None:
@@ -183,19 +187,14 @@ def _facts(value: object) -> object:
     if not isinstance(value, Stored):
         return value
     fields, static = value._field_values()
-    own = (
-        type(value),
-        value._batch_size,
-        value._device,
-        value._names,
-        str(encode([*static], "")),
-        [*beside_fields(value)],
-    )
-    return *own, [each(item, _facts) for item in fields]
+    kind, values = (type(value), value._batch_size, value._device, value._names), encode([*static], "")
+    return *kind, str(values), [*beside_fields(value)], [each(item, _facts) for item in fields]
 
 
 def _sendable(value: object) -> object:
     """A copy of a tensor that torch would move out of its file, or send without its conjugate bit; any other value as it is."""
     if type(value) is not Tensor or value.layout is not torch.strided:
         return value
+    if is_plain(value) and hasattr(value.untyped_storage(), PACKED):
+        return _in_memory(value)
     return value.clone() if files.file_of(value) is not None else value.resolve_conj().resolve_neg()

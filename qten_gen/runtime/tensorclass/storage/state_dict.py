@@ -293,9 +293,8 @@ class _Load:
             self.wrong.append(f"{where}: {reason}")
         elif name not in owner.__structure__:
             self.copies.append((own, loaded))
-        elif loaded.tolist() != own.tolist():
-            # Nothing is copied into lengths, which objects share.
-            self.wrong.append(f"{where}: expected items of the same lengths; {_ADVICE}")
+        elif (new := loaded.tolist()) != (old := own.tolist()):  # objects share lengths, which nothing is copied into
+            self.wrong.append(f"{key}: expected items of the lengths {abridged(old)}, got {abridged(new)}; {_ADVICE}")
         return own
 
     def refuse(self, owner: Stored, strict: bool) -> None:

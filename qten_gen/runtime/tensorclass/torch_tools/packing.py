@@ -171,6 +171,12 @@ def decoded(code: Code) -> Tensor:
     return torch.reshape(flat, shape) if strides is None else flat.as_strided(shape, strides)
 
 
+def mark_copy(original: Tensor, copied: Tensor) -> None:
+    """Mark the storage of a copy, where the one of the original holds tensors of several dtypes."""
+    if type(original) is Tensor and is_plain(original) and hasattr(original.untyped_storage(), PACKED):
+        setattr(copied.untyped_storage(), PACKED, True)
+
+
 def pack(self: T, *, shared: bool = False) -> T:
     """An object whose small tensors, of up to 256 KiB each, are copies in one storage. It shares the larger ones with this.
 

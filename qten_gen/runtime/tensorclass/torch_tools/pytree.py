@@ -285,8 +285,9 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         present = dict(zip(layout.names, found, strict=True))
         found = [present.get(name) for name in names]
     out._assign(found, _static(cls, layout, batch_size), batch_size, device)
-    if cls.__structure__:
-        cast(Any, out).refuse_unfit_in_tree()
+    if cls.__structure__ and all(isinstance(child, (Tensor, Stored)) for child in found):  # no markers
+        why = ".lengths, which a function of a tree changed"
+        cast(Any, out).refuse_damaged(why, "; use apply, which leaves them out")
     if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
         out._names = layout.dimension_names
     elif layout.dimension_names is not None and carried and not is_dynamo_compiling():

@@ -8,14 +8,14 @@ import torch
 
 from qten_gen import TensorClass
 from stages import model
-from stages.model import Colder, Kept, KeptLogits, Logits, Probabilities, Sharpen, Softmax, Stage
+from stages.model import Colder, Kept, KeptLogits, Logits, Probabilities, Same, Sharpen, Softmax, Stage
 
 In = TypeVar("In", bound=TensorClass)
 Out = TypeVar("Out", bound=TensorClass)
 
 
 def run(stage: Stage[In, Out], given: In) -> Out:
-    return stage(given)
+    return stage(given)  # ty: ignore[invalid-argument-type]
 
 
 def twice(stage: Stage[In, In], given: In) -> In:
@@ -42,6 +42,7 @@ def main() -> None:
     last: Stage[Logits, Logits] = Colder()
     both: model.Stage[model.Logits, model.Logits] = Colder()
     print(last(given).scores.shape, both.scale, isinstance(last, Sharpen))
+    assert_type(Same()(given), Logits)
     kept: Kept[Logits] = KeptLogits(given, torch.ones(2), batch_size=2)
     assert_type(KeptLogits(given, torch.ones(2), batch_size=2).inner, Logits)
     print(kept.inner.scores.shape, [one.weight.item() for one in kept])

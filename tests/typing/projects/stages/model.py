@@ -50,6 +50,11 @@ class Colder(Sharpen):
 T = TypeVar("T", bound=Logits)
 
 
+class Same(Module):
+    def forward(self, given: T) -> T:
+        return given
+
+
 class Kept(TensorClass, Generic[T]):
     """An object with its weight."""
 
