@@ -38,8 +38,14 @@ FORMS: dict[str, tuple[Signature, ...]] = {
 FILES = {
     "operators": ("Operators",),
     "numbers": ("Arithmetic", "Reductions"),
-    "arranging": ("Batch shape", "Put together and taken apart", "Some of the items", "New objects like another"),
-    "copying": ("Dtypes", "Copies"),
+    "arranging": (
+        "Batch shape",
+        "Put together and taken apart",
+        "Some of the items",
+        "New objects like another",
+        "Copies",
+    ),
+    "dtypes": ("Dtypes",),
 }
 """The files, and the groups of the table that each is made of."""
 

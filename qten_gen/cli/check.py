@@ -38,6 +38,7 @@ def check(options: Options, out: TextIO, err: TextIO) -> int:
     try:
         checked = check_sources(Sources.of(read.texts, read.origins, read.targets))
     finally:
+        gc.freeze()  # nor is there garbage in what it leaves
         gc.enable()
     new = _beyond_baseline(judged(checked.findings, project.config), options)
     form = output_format(options)

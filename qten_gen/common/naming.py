@@ -25,7 +25,7 @@ ALIASES = frozenset(
 )
 """The other globals of generated modules: what they import, and what the runtime keeps in them."""
 
-REPLACE = r"\breplace\s*+\(\s*+(?:[\w.]++\s*+,\s*+)?\w++\s*+=(?!=)"
+REPLACE = r"replace(?<=\breplace)\s*+\(\s*+(?:[\w.]++\s*+,\s*+)?\w++\s*+=(?!=)"
 """A call of `replace` with keywords, which `str.replace` does not have. Python 3.11.2 fails at possessive groups."""
 
 REFERENCE = "_reference"

@@ -182,22 +182,31 @@ def partial_text(function: str, keywords: tuple[tuple[str, str], ...]) -> str:
     return f"functools.partial({', '.join([function, *(f'{name}={given}' for name, given in keywords)])})"
 
 
-_OF_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "kind"})
+_OF_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "kind", "level", "simple", "type_comment"})
 
 
-def children_of(node: ast.AST) -> Iterator[ast.AST]:
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
+"""The fields that may hold nodes, for each kind of node that was met."""
+
+
+def children_of(node: ast.AST) -> list[ast.AST]:
     """The nodes below one, without contexts and operators, which are half of the nodes of a tree."""
-    for name in node._fields if node.__class__ is not ast.Constant else ():
-        value = getattr(node, name, None) if name not in _OF_NO_NODES else None
-        if isinstance(value, list):
-            yield from (each for each in value if isinstance(each, ast.AST))
+    kind = node.__class__
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(name for name in kind._fields if name not in _OF_NO_NODES)
+    found: list[ast.AST] = []
+    for name in _FIELDS[kind]:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [each for each in value if isinstance(each, ast.AST)] if value else ()
         elif isinstance(value, ast.AST):
-            yield value
+            found.append(value)
+    return found
 
 
-def below(tree: ast.AST) -> Iterator[ast.AST]:
+def below(tree: ast.AST) -> list[ast.AST]:
     """A node and the nodes below it, level by level, without contexts and operators."""
     found = [tree]
     for node in found:  # which grows
-        yield node
         found += children_of(node)
+    return found

@@ -16,7 +16,7 @@ _FROM = r"from\b([^\n;()]*+)(\([^()]*+)?+"
 _IMPORT = r"import\b([^\n;]++)"
 _BRACKETS = r"\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*+\])*+\])*+\]"
 _CLASS = rf"(?m)^[ \t\f]*+class[ \t]++\w++[ \t]*+(?:{_BRACKETS}[ \t]*+)?+\(([^)]*+)"
-_CALLS = rf"\.\s*+register\s*+\(|{REPLACE}"
+_CALLS = r"\.\s*+register\s*+\(", REPLACE
 # At the top level, a name of any spelling. Indented, as under `if TYPE_CHECKING:`, a name that starts with a capital, as types
 # and constants do.
 _ALIAS = (
@@ -81,7 +81,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
     return Scan(
         mentions=is_named or _lacks_import(code, {item.bound for item in found}),
         derives=bool(lists),
-        calls=re.search(_CALLS, code) is not None,
+        calls=any(re.search(pattern, code) is not None for pattern in _CALLS),
         aliases=re.search(_ALIAS, code) is not None,
         imports=_modules(found),
         bases=bases,

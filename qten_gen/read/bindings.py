@@ -227,7 +227,7 @@ def bound_at_top(tree: ast.Module, text: str) -> dict[str, list[Binding]]:
     found: dict[str, list[Binding]] = {}
     for name, binding in _of_block(tree.body, NodePath(("body",)), False):
         found.setdefault(name, []).append(binding)
-    has_global = _GLOBAL.search(text) is not None
+    has_global = "global" in text and _GLOBAL.search(text) is not None
     # Walking over all nodes takes long, and few files have one of these words.
     if has_global or ":=" in text:
         for name, binding in _hidden(tree, has_global):

@@ -54,7 +54,9 @@ NO_CONTEXT = ImportContext()
 _BRANCHES = ast.If | ast.Try | ast.TryStar
 _WITH = ast.With | ast.AsyncWith
 
-_BINDS_BY_NAME = re.compile(r"\b(?:globals|locals|vars)\(\)(?:\.update\(|\[[^\]\n]*\]\s*=[^=])")
+_BINDS_BY_NAME = re.compile(
+    r"(?:globals(?<=\bglobals)|locals(?<=\blocals)|vars(?<=\bvars))\(\)(?:\.update\(|\[[^\]\n]*\]\s*=[^=])"
+)
 """A text that binds names which the file need not show: `globals()[name] = ...`."""
 
 _Statement = tuple[ast.stmt, NodePath, bool]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ..common.python_text import below
 from ..common.records import field, record, replace
@@ -24,6 +25,10 @@ _REGISTER_EACH = ("add_module", "register_module", "register_parameter", "regist
 """The methods by which a loop over an attribute may register its content."""
 
 
+nodes_of = lru_cache(maxsize=4)(below)
+"""The nodes of a tree; a constructor is read for several reasons, one after the other."""
+
+
 def changes(node: Function, place: NodePath, scope: Scope) -> tuple[AttributeChange, ...]:
     """The attributes that a method assigns or appends to, in the order of the statements. Nested functions are left out."""
     parameters = positional_parameters(node)
@@ -40,9 +45,9 @@ def changes(node: Function, place: NodePath, scope: Scope) -> tuple[AttributeCha
 
 def _lists(node: Function, scope: Scope) -> dict[str, tuple[str, ...]]:
     """What the local lists and dicts contain that a method fills, gives to attributes, and does nothing else with."""
-    uses = Counter(each.id for each in below(node) if isinstance(each, ast.Name))
+    uses = Counter(each.id for each in nodes_of(node) if isinstance(each, ast.Name))
     found: dict[str, tuple[str, ...]] = {}
-    for each in below(node):
+    for each in nodes_of(node):
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if isinstance(value, DISPLAYS):
                 found[name] = (*found.get(name, ()), *_objects(value, scope)[0])
@@ -62,7 +67,7 @@ def registered_later(node: Function) -> tuple[str, ...]:
     """The attributes of the object whose content a method registers: `layers` of `nn.ModuleList(self.layers)`."""
     parameters = positional_parameters(node)
     owner = parameters[0].arg if parameters else ""
-    calls = (found for found in below(node) if isinstance(found, ast.Call))
+    calls = (found for found in nodes_of(node) if isinstance(found, ast.Call))
     found: dict[str, None] = {}
     aliases = _aliases(node)
     for call in calls:
@@ -75,21 +80,23 @@ def registered_later(node: Function) -> tuple[str, ...]:
             for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
                 found.update(dict.fromkeys(reads(argument, owner)))
             if name in _REGISTER_EACH:  # `self.add_module(name, layer)` in a loop over `self.layers` does not name that
-                loops = (loop.iter for loop in below(node) if isinstance(loop, ast.For | ast.comprehension))
+                loops = (loop.iter for loop in nodes_of(node) if isinstance(loop, ast.For | ast.comprehension))
                 found.update((read, None) for loop in loops for read in reads(loop, owner))
     return tuple(found)
 
 
 def _aliases(node: Function) -> dict[str, str]:
     """The methods by the names of variables that hold them: `add = self.register_buffer`."""
-    assigned = (each for each in below(node) if isinstance(each, ast.Assign) and isinstance(each.value, ast.Attribute))
+    assigned = (
+        each for each in nodes_of(node) if isinstance(each, ast.Assign) and isinstance(each.value, ast.Attribute)
+    )
     named = ((target, each.value.attr) for each in assigned for target in each.targets)  # type: ignore[attr-defined]
     return {target.id: method for target, method in named if isinstance(target, ast.Name) and method in _REGISTER}
 
 
 def reads(node: ast.AST, owner: str) -> Iterator[str]:
     """The attributes of an object that an expression or a function mentions."""
-    for found in below(node):
+    for found in nodes_of(node):
         if isinstance(found, ast.Attribute) and _is_named(found.value, owner):
             yield found.attr
 
@@ -106,7 +113,7 @@ def mentions(node: Function) -> tuple[str, ...]:
     owner = parameters[0].arg
     found: dict[str, None] = {}
     alone, is_passed_on = 0, False
-    for each in below(node):
+    for each in nodes_of(node):
         if isinstance(each, ast.Attribute) and _is_named(each.value, owner):
             found[each.attr] = None
             alone -= 1  # the name in it is none of its own
@@ -242,7 +249,7 @@ def _reading(node: Function, scope: Scope) -> _Reading | None:
     optional = (parameter.arg for parameter, default in defaults if default is not None and _is_none(default))
     assigned = (
         target.id
-        for each in below(node)
+        for each in nodes_of(node)
         if isinstance(each, ast.Assign) and _may_be_none(each.value)
         for target in each.targets
         if isinstance(target, ast.Name)

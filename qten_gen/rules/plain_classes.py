@@ -37,6 +37,8 @@ class PlainClass:
     """True if a qualified name is a class that derives from torch.nn.Module."""
     is_mentioned: Callable[[str], bool] = field(default=bool)
     """True if the project assigns an attribute of this name to some object, or has the name in a string."""
+    is_known_word: Callable[[str], bool] = field(default=bool)
+    """True if a file of the project has this word anywhere, comments included."""
 
     @property
     def methods(self) -> Iterator[Function]:
@@ -64,14 +66,30 @@ def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
 
 
 @cache
+def _by_kind(tree: ast.AST) -> dict[type[ast.AST], list[ast.AST]]:
+    found: dict[type[ast.AST], list[ast.AST]] = {}
+    for node in nodes_of(tree):
+        found.setdefault(node.__class__, []).append(node)
+    return found
+
+
+def of_kinds(tree: ast.AST, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes of a tree that are of some kinds, one kind after the other."""
+    return (node for kind in kinds for node in _by_kind(tree).get(kind, ()))
+
+
+_SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@cache
 def own_nodes(method: Function, owner: str) -> tuple[ast.AST, ...]:
     """The nodes of a method in which the name of its object means the object."""
     found: list[ast.AST] = list(method.body)
     for node in found:
-        arguments = nodes_of(node.args) if isinstance(node, ast.Lambda | Function) else ()
-        if not isinstance(node, ast.ClassDef) and not any(
-            isinstance(each, ast.arg) and each.arg == owner for each in arguments
-        ):
+        if isinstance(node, ast.ClassDef):
+            continue
+        arguments = below(node.args) if isinstance(node, _SCOPES) else ()
+        if not any(isinstance(each, ast.arg) and each.arg == owner for each in arguments):
             found += children_of(node)
     return tuple(found)
 

@@ -9,7 +9,7 @@ from functools import cache
 
 from ..common.suggestions import did_you_mean
 from .field_names import MODULE
-from .plain_classes import Finding, PlainClass, attribute_of, nodes_of, own_nodes, owner_of
+from .plain_classes import Finding, PlainClass, attribute_of, nodes_of, of_kinds, own_nodes, owner_of
 
 
 def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
     init = next((method for method in cls.methods if method.name == "__init__"), None)
     if init is None or init.decorator_list or cls.node.decorator_list or isinstance(init.body[-1], ast.Raise):
         return
-    if not any(_constructs(node) for node in nodes_of(cls.node)):
+    if not any(_constructs(node) for node in of_kinds(cls.node, ast.Attribute)):
         if "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants):
             return  # another base of a subclass may call the constructor
         help = "begin the constructor with super().__init__()"
@@ -46,9 +46,7 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
             return
         name = _registered(statement, owner_of(init), cls)
         if name is not None:
-            message = (
-                f"self.{name} is assigned before nn.Module.__init__, which makes the tables that it is registered in"
-            )
+            message = f"self.{name} is assigned before nn.Module.__init__, which makes the tables that hold it"
             yield Finding(statement, message, "call super().__init__() first")
             return
 
@@ -72,8 +70,8 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
     """A module registers a buffer that is in no state dict, and no method can make it again.
 
     A trainer makes the model on meta, calls `to_empty` and loads a checkpoint: then the buffer holds what was in the memory
-    before, and nothing reports it. `qten-gen check` reports a buffer that only the constructor writes. In a declared Module,
-    `buffer(..., persistent=False, value=...)` is made again whatever a trainer does.
+    before, and nothing reports it. `qten-gen check` reports a buffer that only the constructor writes, in a project that has
+    the word `to_empty`. In a declared Module, `buffer(..., persistent=False, value=...)` is made again whatever a trainer does.
 
     Example:
 
@@ -81,47 +79,45 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
      from torch import nn
 
 
-     class Rotary(nn.Module):
-         def __init__(self, dim: int) -> None:
+     class Positions(nn.Module):  # made on meta, then to_empty()
+         def __init__(self, length: int) -> None:
              super().__init__()
-    -        self.register_buffer("inv_freq", 1.0 / 1e4 ** (torch.arange(0, dim, 2) / dim), persistent=False)
-    -                             ^^^^^^^^^^
-    +        self.dim = dim
-    +        self.register_buffer("inv_freq", torch.empty(dim // 2), persistent=False)
+    -        self.register_buffer("table", torch.arange(length), persistent=False)
+    -                             ^^^^^^^
+    +        self.register_buffer("table", torch.empty(length, dtype=torch.long), persistent=False)
     +        self.reset_parameters()
     +
     +    def reset_parameters(self) -> None:
-    +        self.inv_freq.copy_(1.0 / 1e4 ** (torch.arange(0, self.dim, 2) / self.dim))
+    +        torch.arange(len(self.table), out=self.table)
     """
-    family = [cls, *cls.ancestors, *cls.descendants]
     init = next((method for method in cls.methods if method.name == "__init__"), None)
-    if init is None or not cls.is_whole or any(_sets_any(each.node) for each in family):
+    if init is None or not cls.is_whole or not cls.is_known_word("to_empty"):
+        return
+    unsaved = [found for node in own_nodes(init, owner_of(init)) for found in _unsaved_buffer(node)]
+    family = [cls, *cls.ancestors, *cls.descendants]
+    if not unsaved or any(_sets_any(each.node) for each in family):
         return
     rest = [method for each in family for method in each.methods if method.name not in ("__init__", "forward")]
-    made = {name for method in rest for node in ast.walk(method) for name in _made(node, owner_of(method))}
-    for node in own_nodes(init, owner_of(init)):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(str(name)) as first, value, *more]
-            ):
-                given = [*more, *(each.value for each in node.keywords if each.arg == "persistent")]
-                is_saved = not any(isinstance(each, ast.Constant) and each.value is False for each in given)
-                if is_saved or name in made or _is_empty(value):
-                    continue
-                message = (
-                    f"{name} is in no state dict, and only the constructor makes it: after to_empty() it is garbage"
-                )
-                yield Finding(first, message, "fill it in reset_parameters(), which the constructor calls")
+    made = {name for method in rest for node in nodes_of(method) for name in _made(node, owner_of(method))}
+    for name, node in unsaved:
+        if name not in made:
+            message = f"{name} is in no state dict, and only the constructor makes it: after to_empty() it is garbage"
+            yield Finding(node, message, "fill it in reset_parameters(), which the constructor calls")
 
 
-def _is_empty(value: ast.expr) -> bool:
-    """True if there is nothing to lose: None, or a tensor without elements, which only has a device and a dtype."""
-    match value:
-        case ast.Constant(value=None):
-            return True
-        case ast.Call(func=ast.Attribute(attr="empty" | "new_empty"), args=[ast.Constant(value=0), *_]):
-            return True
-    return False
+def _unsaved_buffer(node: ast.AST) -> Iterator[tuple[str, ast.Constant]]:
+    """The name in `register_buffer("table", torch.ones(2), persistent=False)`, if there is something to lose."""
+    match node:
+        case ast.Call(args=[_, ast.Constant(value=None), *_]):
+            pass
+        case ast.Call(
+            args=[_, ast.Call(func=ast.Attribute(attr="empty" | "new_empty"), args=[ast.Constant(0), *_]), *_]
+        ):
+            pass  # a tensor without elements has a device and a dtype, and nothing to lose
+        case ast.Call(func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(str(name)) as at, _, *more]):
+            given = [*more, *(each.value for each in node.keywords if each.arg == "persistent")]
+            if any(isinstance(each, ast.Constant) and each.value is False for each in given):
+                yield name, at
 
 
 def _made(node: ast.AST, owner: str) -> Iterator[str | None]:
@@ -129,9 +125,9 @@ def _made(node: ast.AST, owner: str) -> Iterator[str | None]:
     match node:
         case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
             yield attribute_of(node.value if isinstance(node, ast.Subscript) else node, owner)
-        case ast.Call(func=ast.Attribute(value=held, attr=name), args=args):
+        case ast.Call(func=ast.Attribute(value=held, attr=name), args=args, keywords=keywords):
             yield attribute_of(held, owner) if name.endswith("_") else None
-            yield from (attribute_of(each, owner) for each in args)
+            yield from (attribute_of(each, owner) for each in (*args, *(each.value for each in keywords)))
             yield from (each.value for each in args if isinstance(each, ast.Constant) and isinstance(each.value, str))
         case ast.Attribute(attr="data"):
             yield attribute_of(node.value, owner)
@@ -206,9 +202,8 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
             if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
                 continue
             seen.add(node.attr)
-            help = did_you_mean(
-                node.attr, sorted(known - MODULE - _PRIVATE - _OF_LIBRARIES), "define it, or remove the line"
-            )
+            own = sorted(known - MODULE - _PRIVATE - _OF_LIBRARIES)
+            help = did_you_mean(node.attr, own, "define it, or remove the line")
             yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
 
 
@@ -216,7 +211,8 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
 def _defined(cls: ast.ClassDef) -> frozenset[str]:
     """The attributes that a class statement gives its objects, as far as it spells them out."""
     found: set[str] = set()
-    for node in nodes_of(cls):
+    names = of_kinds(cls, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Attribute, ast.Name)
+    for node in (*names, *of_kinds(cls, ast.Constant, ast.alias)):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 found.add(name)
@@ -234,7 +230,7 @@ def _sets_any(cls: ast.ClassDef) -> bool:
     """True if objects may have attributes whose names the text does not show."""
     if cls.decorator_list or cls.keywords:
         return True
-    for node in nodes_of(cls):
+    for node in of_kinds(cls, ast.FunctionDef, ast.Attribute, ast.Call):
         match node:
             case ast.FunctionDef(name=name) if name in _OPEN_ENDED:
                 return True
@@ -252,5 +248,5 @@ def _sets_any(cls: ast.ClassDef) -> bool:
 
 def _is_meant_as_base(cls: PlainClass) -> bool:
     return re.search(_IS_A_BASE, cls.node.name, re.IGNORECASE) is not None or any(
-        isinstance(node, ast.Raise) and "NotImplemented" in ast.unparse(node) for node in nodes_of(cls.node)
+        "NotImplemented" in ast.unparse(node) for node in of_kinds(cls.node, ast.Raise)
     )

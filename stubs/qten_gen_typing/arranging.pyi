@@ -180,3 +180,11 @@ class Arranging:
         cls, input: Self, *, dtype: torch.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
     ) -> Self:
         """Normally distributed numbers in tensors of the same shapes."""
+    def clone(self, recurse: bool = True) -> Self:
+        """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
+    def detach(self) -> Self:
+        """The object with each tensor as `Tensor.detach` gives it: the same memory, without gradient history."""
+    def detach_(self) -> Self:
+        """`detach`, in place."""
+    def contiguous(self) -> Self:
+        """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied."""

@@ -1,6 +1,6 @@
 from .arranging import Arranging
 from .conversion import Conversion
-from .copying import Copying
+from .dtypes import Dtypes
 from .fields import Fields
 from .interop import Interop
 from .numbers import Numbers
@@ -9,5 +9,5 @@ from .processes import Processes
 from .storage import Storage
 from .writing import Writing
 
-class Operations(Fields, Writing, Conversion, Interop, Storage, Processes, Operators, Numbers, Arranging, Copying):
+class Operations(Fields, Writing, Conversion, Interop, Storage, Processes, Operators, Numbers, Arranging, Dtypes):
     """The methods of the table in `qten_gen.runtime.tensorclass.operations`, and those that are functions of other files."""

@@ -162,7 +162,7 @@ def _imported_names(sources: Sources) -> dict[str, frozenset[str]]:
     """For each module, what other files may import from it: `*` for all."""
     found: dict[str, set[str]] = {}
     for path, scanned in sources.scans.items():
-        starred = re.search(rb"\bimport\s*\(?\s*\*", sources.texts[path]) is not None
+        starred = "*" in scanned.binds
         for name in scanned.imports:
             module, _, last = name.rpartition(".")
             if sources.origins[path].module != module:

@@ -130,7 +130,8 @@ def _of_unregistered_state(
     for item in UNREGISTERED_STATE.of_declaration(context):
         node = node_at(file.tree, item.place)
         made = list(_assigned(node, cls)) if isinstance(node, ast.Attribute) else []
-        if any(map(_requires_gradient, made)) and isinstance(node, ast.Attribute):
+        # `torch.zeros(3, requires_grad=True)` is made to be trained.
+        if isinstance(node, ast.Attribute) and any("requires_grad=True" in ast.unparse(each) for each in made):
             message = f"the tensor self.{node.attr} requires a gradient and is not registered: parameters() lacks it"
             yield replace(item, path=file.path, message=message, help="write nn.Parameter(...)")
         elif not isinstance(node, ast.Attribute) or not (
@@ -146,17 +147,6 @@ def _assigned(node: ast.Attribute, cls: PlainClass) -> Iterator[ast.expr]:
             value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
             if value is not None and any(attribute_of(part, "self") == node.attr for part in ast.walk(statement)):
                 yield value
-
-
-def _requires_gradient(value: ast.expr) -> bool:
-    """True if a value is made to be trained: `torch.zeros(3, requires_grad=True)`."""
-    return any(
-        isinstance(each, ast.keyword)
-        and each.arg == "requires_grad"
-        and isinstance(each.value, ast.Constant)
-        and each.value.value is True
-        for each in ast.walk(value)
-    )
 
 
 def _is_harmless(item: Diagnostic, name: str, made: Sequence[ast.expr], cls: PlainClass) -> bool:
@@ -200,6 +190,7 @@ class _Hierarchy:
         self._project = project
         self._texts = texts
         self._is_mentioned = cache(self._search)
+        self._is_known_word = cache(lambda word: any(word.encode() in text for text in texts.values()))
         applying = (method_of(each.node, "_apply") for file in project.files.values() for each in file.all_classes)
         nodes = (node for method in applying if method is not None for node in ast.walk(method))
         self.moved = {
@@ -222,6 +213,7 @@ class _Hierarchy:
             is_whole=not found.is_inner and outside <= _WITHOUT_ATTRIBUTES and bool(outside & NN_MODULE),
             is_module=self._is_module,
             is_mentioned=self._is_mentioned,
+            is_known_word=self._is_known_word,
         )
 
     def _is_module(self, name: str) -> bool:

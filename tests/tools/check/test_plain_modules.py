@@ -213,6 +213,8 @@ MADE = {
 @pytest.mark.parametrize("method", MADE)
 def test_a_buffer_that_is_in_no_state_dict_and_that_only_the_constructor_makes(method: str) -> None:
     body = "def __init__(self):\n    super().__init__()\n    self.register_buffer('table', torch.ones(2){})\n{}"
+    assert not codes(body.format(", persistent=False", method))
+    body += "# after to_empty()"
     assert codes(body.format(", persistent=False", method)) == MADE[method]
     assert codes(body.format("", method)) == codes(body.format(", True", method)) == []
     assert codes(body.format(", False", method)) == MADE[method]

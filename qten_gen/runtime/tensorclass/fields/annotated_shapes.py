@@ -183,7 +183,8 @@ def _expected(self: Stored, name: str, batch_size: Size | None, sizes: Sizes) ->
     `Batch.mask: expected Bool[Tensor, "*batch seq"] with batch size [4] and seq = 7 (from tokens)`
     """
     dtype, dims = self._shapes[name]
-    said = [] if batch_size is None else [f"batch size {list(batch_size)}"]
+    default = "" if batch_size else " (the default of batch_size)"
+    said = [] if batch_size is None else [f"batch size {list(batch_size)}{default}"]
     for word in dims.split():
         if word.lstrip("*#") in sizes:
             size, source = sizes[word.lstrip("*#")]

@@ -1,6 +1,6 @@
 from typing import Self
 
-class Copying:
+class Dtypes:
     """Made of the table in `qten_gen.runtime.tensorclass.operations`, by `make generate`."""
 
     def float(self) -> Self:
@@ -35,11 +35,3 @@ class Copying:
         """Every tensor as `torch.uint8`."""
     def bool(self) -> Self:
         """Every tensor as `torch.bool`."""
-    def clone(self, recurse: bool = True) -> Self:
-        """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
-    def detach(self) -> Self:
-        """The object with each tensor as `Tensor.detach` gives it: the same memory, without gradient history."""
-    def detach_(self) -> Self:
-        """`detach`, in place."""
-    def contiguous(self) -> Self:
-        """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied."""
