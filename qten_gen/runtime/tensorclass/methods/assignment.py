@@ -20,7 +20,7 @@ from ..core.stored import Stored
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
 from ..fields.ragged_rows import refuse_other_lengths
-from ..fields.static import equal
+from ..fields.same_values import equal
 from .indexing import resolved, shown
 
 T = TypeVar("T", bound=Stored)
