@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_269,
     "runtime/module": 3_637,
     "runtime/qten_style|runtime": 2_031,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_121,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_199,
     "runtime/tensorclass/(methods|operations)": 4_581,
     "runtime/tensorclass/storage": 2_142,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_788,
