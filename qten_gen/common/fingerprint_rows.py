@@ -53,7 +53,7 @@ class RecordedCall(NamedTuple):
     args: tuple[object, ...] = ()
     """The positional arguments: `("3*dim", "dim")`."""
     kwargs: Mapping[str, object] = {}
-    """The keyword arguments. Those with their default value may be missing."""
+    """The keyword arguments. An argument with its default value may be missing."""
 
 
 DATACLASS_FIELD_DEFAULTS: Mapping[str | None, bool | None] = {

@@ -34,7 +34,9 @@ CHECKS = "__checks__"
 """Where a class body that runs keeps its checks, until the metaclass takes them."""
 
 INDEX = "index"
-"""The name of a repeated child's position, among the arguments of `submodule(..., repeat="depth")`."""
+KEY = "key"
+OF_CHILD = {INDEX: "int", KEY: "str"}
+"""What each of several children has, and its type: its position, and with `keys=` the name that it is under."""
 
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"

@@ -143,7 +143,7 @@ def fold(
         name: The name of an item.
         rename: An item with another segment at a position of its name, and wherever else it has the same number.
         key: What has to be equal beside the names.
-        whole_layers: Whether all items of layers have to be equal.
+        whole_layers: True if all items of layers have to be equal.
     """
     found = list(items)
     deepest = max((name(item).count(".") for item in found), default=0)

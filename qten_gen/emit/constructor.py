@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..model import (
@@ -123,7 +123,7 @@ def _each(field: SubmoduleDecl, key: str, owner: _Owner, indent: int, target: st
         if inside is None
         else _each(inside, f"{key}.cls", owner, indent + 4)
     )
-    item, clause = several(field.repeat, field.keys, call, owner.builtins, field.mentions_index)
+    item, clause = several(field.repeat, field.keys, call, owner.builtins, field.mentioned)
     if field.is_filtered and field.when is not None:
         clause = f"{clause} if {written(field.when, owner.builtins)}"
     brackets = ("_rt.ModuleList([", "])") if field.repeat is not None else ("_rt.ModuleDict({", "})")
@@ -131,16 +131,20 @@ def _each(field: SubmoduleDecl, key: str, owner: _Owner, indent: int, target: st
 
 
 def several(
-    repeat: Dim | None, keys: str | tuple[str, ...] | None, made: str, builtins: Builtins, mentions_index: bool
+    repeat: Dim | None, keys: str | tuple[str, ...] | None, made: str, builtins: Builtins, mentioned: Collection[str]
 ) -> tuple[str, str]:
-    """The item and the clause of the comprehension over as many as `repeat` says, or over the names in `keys`."""
+    """The item and the clause of the comprehension over as many as `repeat` says, or over the names in `keys`.
+
+    Its variables have the names `index` and `key` where an expression mentions these.
+    """
     if repeat is not None:
-        counter = language.INDEX if mentions_index else "_"
+        counter = language.INDEX if language.INDEX in mentioned else "_"
         return made, f"for {counter} in {builtins.name('range')}({written(repeat, builtins)})"
     names = keys if isinstance(keys, str) else layout.names(keys or (), 0, "")
-    if mentions_index:
-        return f"_name: {made}", f"for {language.INDEX}, _name in {builtins.name('enumerate')}({names})"
-    return f"_name: {made}", f"for _name in {names}"
+    name = language.KEY if language.KEY in mentioned else "_name"
+    if language.INDEX in mentioned:
+        return f"{name}: {made}", f"for {language.INDEX}, {name} in {builtins.name('enumerate')}({names})"
+    return f"{name}: {made}", f"for {name} in {names}"
 
 
 def _construct(
@@ -194,7 +198,7 @@ def _member(argument: Argument, owner: _Owner, key: str, indent: int) -> str:
         identity = spelling.torch_name("torch.nn.Identity", owner.aliases)
         made = f"{made} if {written(when.value, owner.builtins)} else {identity}()"
     if repeat is not None and isinstance(repeat.value, Dim):
-        item, clause = several(repeat.value, None, made, owner.builtins, True)
+        item, clause = several(repeat.value, None, made, owner.builtins, language.OF_CHILD)
         return layout.comprehension("*[", item, clause, "]", indent)
     return made
 
@@ -307,8 +311,8 @@ def computing_function(field: ParameterDecl | BufferDecl, owner: str, aliases: A
 
 def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
     """The statement that registers a list or dict of parameters."""
-    mentions_index = any(language.INDEX in dim_names(dim) for dim in field.dims)
-    item, clause = several(field.repeat, field.keys, spelling.shape(field.dims, builtins), builtins, mentions_index)
+    mentioned = {name for dim in field.dims for name in dim_names(dim)}
+    item, clause = several(field.repeat, field.keys, spelling.shape(field.dims, builtins), builtins, mentioned)
     brackets = "[]" if field.repeat is not None else "{}"
     shapes = layout.comprehension(brackets[0], item, clause, brackets[1], 12)
     arguments = [

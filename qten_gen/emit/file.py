@@ -166,10 +166,22 @@ def _nested_imports(file: FileDecl) -> Iterator[str]:
     """Imports for the classes of nested fields that are declared elsewhere, or go by another name."""
     for qualified, name in nested_names(file.declarations).items():
         owner, _, cls = qualified.rpartition(".")
-        if owner != file.source.module:
+        if qualified in file.nested:
+            yield _inner_import(name, qualified, file)
+        elif owner != file.source.module:
             yield statement(name, ImportedName(_from(file, owner), cls))
         elif name != cls:
             yield statement(name, ImportedName(_source_module(file), cls))
+
+
+def _inner_import(name: str, qualified: str, file: FileDecl) -> str:
+    """The import of a class inside a class, which only the class around it has."""
+    module = qualified.rpartition(".")[0]
+    while module != file.source.module and module not in file.packages:
+        module = module.rpartition(".")[0]
+    outer, _, rest = qualified.removeprefix(f"{module}.").partition(".")
+    home = _source_module(file) if module == file.source.module else _from(file, module)
+    return f"from {home} import {outer} as _{outer}\n    {name} = _{outer}.{rest}"
 
 
 def _own_globals(file: FileDecl) -> Iterator[str]:

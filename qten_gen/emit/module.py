@@ -62,7 +62,7 @@ def computed_by(field: ParameterDecl | BufferDecl) -> str:
     return f"`{function.method or function.text}`"
 
 
-_IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_each", "_unfilled", "_")
+_IN_CONSTRUCTORS = ("self", "device", "dtype", *language.OF_CHILD, "_name", "_each", "_unfilled", "_")
 """The variables of a generated constructor beside its arguments."""
 
 

@@ -57,7 +57,7 @@ def render_class(declaration: Declaration) -> str:
 
 
 def render_outputs(path: str, views: Views, existing: Mapping[str, bytes]) -> dict[str, str]:
-    """The texts of the outputs of a source. Those that exist already, with the same bytes, are not checked again.
+    """The texts of the outputs of a source. A text that exists already, with the same bytes, is not checked again.
 
     Raises:
         SyntaxError: A rendered text is not valid Python, which is a bug in qten-gen.

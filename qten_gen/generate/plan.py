@@ -72,8 +72,8 @@ def plan(
     """Plan the outputs of `targets`, given the outputs that exist.
 
     Args:
-        sources: The bytes of the files by path. Those that no target depends on are not asked for.
-        existing: The bytes of existing outputs by path. Those without a source are removed if qten-gen wrote them.
+        sources: The bytes of the files by path. A file that no target depends on is not asked for.
+        existing: The bytes of existing outputs by path. One without a source is removed if qten-gen wrote it.
         targets: The files to generate for; None for all sources.
         graph: The sources of the run and their imports. None means that `sources` are all sources, and that a folder is a
             package if its `__init__.py` is one of them.
@@ -154,6 +154,6 @@ def _crashes(readings: Readings, plans: Mapping[str, _FilePlan]) -> tuple[Crash,
 
 
 def _orphans(existing: Mapping[str, bytes], outputs: Collection[str], keeping: Collection[str]) -> dict[str, None]:
-    """The generated files to remove, because no source declares them any more. Those of the sources in `keeping` stay."""
+    """The generated files to remove, because no source declares them any more. The outputs of sources in `keeping` stay."""
     found = sorted(path for path in existing.keys() - set(outputs) if source_of(path) not in keeping)
     return dict.fromkeys(path for path in found if is_ours(path, existing[path]))

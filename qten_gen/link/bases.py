@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -83,11 +83,13 @@ class Ancestry:
     def diagnostics(self, file: SourceFile) -> Iterator[Diagnostic]:
         """The diagnostics about the bases of the classes in a file."""
         for cls in file.classes:
-            for found in self._checked(file, cls):
+            qualified = f"{file.module}.{cls.qualname}"
+            roots = self.roots(qualified)
+            for found in (*self._unknown_names(file, cls, roots), *self._combined(cls, qualified, roots)):
                 yield replace(found, path=file.path)
 
     def _order(self, qualified: str) -> _Order:
-        """The order of a class. Those of its ancestors are computed first, without recursion, as there may be hundreds."""
+        """The order of a class. The orders of its ancestors are computed first, without recursion, as there may be hundreds."""
         if qualified not in self._orders:
             entered: set[str] = set()
             waiting = [qualified]
@@ -133,10 +135,8 @@ class Ancestry:
                 yield current
                 waiting += reversed(self.bases(current))
 
-    def _checked(self, file: SourceFile, cls: ClassSource) -> Iterator[Diagnostic]:
-        """Diagnostics for bases that are not defined, and for bases that cannot be combined, without the path."""
-        qualified = f"{file.module}.{cls.qualname}"
-        roots = self.roots(qualified)
+    def _unknown_names(self, file: SourceFile, cls: ClassSource, roots: Collection[Root]) -> Iterator[Diagnostic]:
+        """Diagnostics for bases and annotations that are not defined, or known only at run time; without the path."""
         if cls.unpacked and not roots and _looks_declared(cls):
             message = f"the bases of {cls.name} are known only at run time, because they are unpacked"
             yield Diagnostic(DYNAMIC_DECLARATION, message, cls.unpacked[0], "write them out")
@@ -154,6 +154,9 @@ class Ancestry:
             unresolved = self._unresolved(file, cls, base)
             if unresolved is not None:
                 yield unresolved
+
+    def _combined(self, cls: ClassSource, qualified: str, roots: Collection[Root]) -> Iterator[Diagnostic]:
+        """Diagnostics for the bases of a declaration that cannot be combined, without the path."""
         if roots and not self.is_consistent(qualified):
             yield Diagnostic(
                 INCONSISTENT_BASES,

@@ -67,13 +67,11 @@ _UNARY: dict[type[ast.unaryop], Callable[..., object]] = {
 
 def with_constants(file: SourceFile, names: Names) -> SourceFile:
     """The file with constants in specifiers and class keywords replaced by their values."""
-    classes = tuple(_class(cls, file, names) for cls in file.classes)
-    same = all(new is old for new, old in zip(classes, file.classes, strict=True))
-    return file if same else replace(file, classes=classes)
+    return replace(file, classes=tuple(_class(cls, file, names) for cls in file.classes))
 
 
 def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
-    """A class statement with the constants in it replaced; itself if there are none."""
+    """A class statement with the constants in it replaced."""
 
     def lookup(name: str) -> _Known | None:
         own = file.constants.get(f"{cls.qualname}.{name}")
@@ -86,17 +84,15 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
         """A constructor argument is none: the class body knows its default only, which the rule `early-value` reports."""
         return None if name in arguments else lookup(name)
 
-    fields = tuple(_made(_field(field, of_fields), file, names) for field in cls.fields)
-    methods = tuple(_method(method, lookup) for method in cls.methods)
-    checks = tuple(_call(call, of_fields) for call in cls.checks)
-    keywords = tuple((name, _value(value, lookup)) for name, value in cls.keywords)
-    bases = tuple(_base(base, names, lookup) for base in cls.bases)
-    values = tuple((name, _named(_value(value, lookup), names)) for name, value in cls.values)
-    parts = (*fields, *methods, *checks, *(value for _, value in (*keywords, *values)), *bases)
-    before = (*cls.fields, *cls.methods, *cls.checks, *(value for _, value in (*cls.keywords, *cls.values)), *cls.bases)
-    if all(new is old for new, old in zip(parts, before, strict=True)):
-        return cls
-    return replace(cls, fields=fields, methods=methods, checks=checks, keywords=keywords, bases=bases, values=values)
+    return replace(
+        cls,
+        fields=tuple(_made(_field(field, of_fields), file, names) for field in cls.fields),
+        methods=tuple(_method(method, lookup) for method in cls.methods),
+        checks=tuple(_call(call, of_fields) for call in cls.checks),
+        keywords=tuple((name, _value(value, lookup)) for name, value in cls.keywords),
+        bases=tuple(_base(base, names, lookup) for base in cls.bases),
+        values=tuple((name, _named(_value(value, lookup), names)) for name, value in cls.values),
+    )
 
 
 def _named(value: Value, names: Names) -> Value:
@@ -204,7 +200,7 @@ def _value(value: Value, lookup: Lookup) -> Value:
 
 
 def _constant(qualified: str, names: Names, depth: int) -> _Known | None:
-    """The value of a constant of the run, by its qualified name. That of `FLAG = True` has been followed to `True`."""
+    """The value of a constant of the run, by its qualified name. The name of `FLAG = True` has been followed to `True`."""
     if qualified in ("builtins.True", "builtins.False"):
         return _Known(qualified == "builtins.True")
     located = names.locate(qualified)

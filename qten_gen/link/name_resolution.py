@@ -24,9 +24,9 @@ class Names:
     `find` returns the file of a module; None for a module outside the run.
     """
 
-    def __init__(self, find: Callable[[str], SourceFile | None], lookups: Lookups | None = None) -> None:
+    def __init__(self, find: Callable[[str], SourceFile | None], lookups: Lookups) -> None:
         self.find = find
-        self.lookups = lookups or Lookups()
+        self.lookups = lookups
         self._known: dict[str, tuple[Scope, Mapping[str, ClassSource]]] = {}
 
     @remembered

@@ -258,17 +258,12 @@ def _is(call: SpecifierCall, keyword: str, expected: bool) -> bool:
     return argument is not None and isinstance(argument.value, Value) and argument.value.literal == str(expected)
 
 
-def derived_values(fields: Iterable[ModuleField]) -> dict[str, DerivedDecl]:
-    """The derived values among some fields, by name."""
-    return {field.name: field for field in fields if isinstance(field, DerivedDecl)}
-
-
 def computed(declaration: ModuleDecl) -> Iterator[DerivedDecl | CheckDecl]:
     """The derived values, each after the values that it is computed from, and each check as soon as its names are known.
 
     So a check of arguments comes before what is computed from them: `heads > 0` before `dim // heads`.
     """
-    derived = derived_values(declaration.fields)
+    derived = {field.name: field for field in declaration.fields if isinstance(field, DerivedDecl)}
     known: set[str] = set()
     waiting = list(declaration.checks)
     for field in in_order(derived):

@@ -119,7 +119,7 @@ class Choice:
     text: str = field(default="", compare=False, repr=False)
     """The content of the string literal of the selector."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
-    """That of the selector."""
+    """The place of the selector."""
 
 
 @record(frozen=True, slots=True)

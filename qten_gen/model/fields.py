@@ -223,14 +223,17 @@ class SubmoduleDecl:
         )
 
     @property
-    def mentions_index(self) -> bool:
-        """True if an argument is computed from the name `index`: `submodule(Block, layer="index", repeat="depth")`."""
-        return self.is_filtered or any(language.INDEX in dim_names(dim) for dim in self.call.nested_dims)
+    def mentioned(self) -> set[str]:
+        """The names in its arguments, and in a condition about each of several children."""
+        conditions = [self.when] if self.is_filtered and self.when is not None else []
+        return {name for dim in (*conditions, *self.call.nested_dims) for name in dim_names(dim)}
 
     @property
     def is_filtered(self) -> bool:
         """True if the condition is about each of several children: `when="index % 2 == 0"`."""
-        return self.is_repeated and self.when is not None and language.INDEX in dim_names(self.when)
+        return (
+            self.is_repeated and self.when is not None and not language.OF_CHILD.keys().isdisjoint(dim_names(self.when))
+        )
 
     @property
     def may_be_none(self) -> bool:

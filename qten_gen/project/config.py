@@ -1,6 +1,6 @@
 """The section `[tool.qten-gen]` of `pyproject.toml`, and the project that a folder belongs to.
 
-A folder belongs to the project of the nearest file with that section, upwards, or without any to that of the nearest
+A folder belongs to the project of the nearest file with that section, upwards, or without any to the one of the nearest
 `pyproject.toml`. A file that does not mention qten-gen is not parsed, so qten-gen does not report mistakes in it.
 """
 

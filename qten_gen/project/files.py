@@ -205,7 +205,7 @@ class SourceTexts(Mapping[str, bytes]):
 
     Args:
         paths: The sources.
-        unsaved: Texts by path that are taken for those of files, of sources or others.
+        unsaved: Texts by path, of sources or of other files, that count in place of the files.
     """
 
     def __init__(self, paths: Collection[str], unsaved: Mapping[str, bytes] | None = None) -> None:

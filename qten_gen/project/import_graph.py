@@ -32,7 +32,7 @@ class ImportMismatch(NamedTuple):
     """The folder that the package seems to be imported from; empty if it is not known."""
 
 
-def find_import_mismatches(
+def _import_mismatches(
     origins: Mapping[str, Origin], scans: Mapping[str, Scan], relevant: Collection[str]
 ) -> dict[str, ImportMismatch]:
     """Find the relevant files with a mismatch. Both mappings have the same keys."""
@@ -138,7 +138,7 @@ def source_graph(
     imports = {path: modules.find(origins[path], found.imports) for path, found in scans.items()}
     imported = frozenset(target for path, targets in imports.items() for target in targets if target != path)
     relevant = frozenset(_relevant(scans, imports, modules, origins, generated))
-    mismatches = find_import_mismatches(origins, scans, sorted(relevant))
+    mismatches = _import_mismatches(origins, scans, sorted(relevant))
     heads = frozenset(origins[path].module.partition(".")[0] for path in relevant)
     return SourceGraph(origins, scans, imports, imported, relevant, modules, mismatches, heads)
 

@@ -101,7 +101,7 @@ def project_state(
     """Read the files that have changed since the last run, and find out which targets are fresh.
 
     Args:
-        files: The files of the project. Those outside that imports lead to are added.
+        files: The files of the project. Files outside that imports lead to are added.
         root: The folder that holds the cache.
         config: The settings of the project.
         parse: Parses a changed file. Without it, nothing is fresh that depends on one.

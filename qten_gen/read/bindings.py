@@ -139,7 +139,7 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 ANNOTATIONS = "__annotations__"
-_COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+COMPREHENSION = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def touched(node: ast.AST) -> Iterator[str]:
@@ -167,7 +167,7 @@ def touched(node: ast.AST) -> Iterator[str]:
     inside: Iterable[ast.AST | None] = ast.iter_child_nodes(node)
     if isinstance(node, Function):
         inside = (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults)
-    elif isinstance(node, ast.ClassDef | ast.Lambda | _COMPREHENSION):
+    elif isinstance(node, ast.ClassDef | ast.Lambda | COMPREHENSION):
         inside = ()
     for part in inside:
         yield from touched(part) if part is not None else ()
@@ -200,7 +200,7 @@ class Binding(NamedTuple):
     value: ast.expr | None = None
     """The assigned value; None for an import, a definition, and where the text does not show it, as in a loop."""
     place: NodePath = NO_PATH
-    """That of the value."""
+    """The place of the value."""
     is_definition: bool = False
     is_class: bool = False
     for_checkers: bool = False

@@ -16,6 +16,7 @@ from ..model import (
     DYNAMIC,
     ClassSource,
     ImportContext,
+    ImportedName,
     NodePath,
     RegistrationSource,
     SourceFile,
@@ -72,7 +73,7 @@ def read(
         data: The bytes of the file, with an optional encoding declaration or byte order mark.
         path: The path of the file in diagnostics.
         module: Its dotted name, which relative imports start from.
-        is_package: Whether it is an `__init__.py`.
+        is_package: True if it is an `__init__.py`.
         around: What it must know about other files. It is empty for the first reading.
     """
     empty = SourceFile(path, module, is_package=is_package)
@@ -105,35 +106,7 @@ class _Found:
 def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportContext) -> SourceFile:
     """Read a syntax tree. Names are collected first, because a class may use names that are bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
-    found_bindings = bound_at_top(tree, text)
-    # The first import of a name is used, as in `try: import a; except: import b as a`.
-    imports = {
-        name: imported
-        for name, several in found_bindings.items()
-        if (imported := next((each.imported for each in several if each.imported is not None), None)) is not None
-    }
-    # A definition wins over a star import.
-    imports.update((name, origin) for name, origin in around.star_names.items() if name not in found_bindings)
-    classes = {
-        name for name, several in found_bindings.items() if any(b.is_class and not b.for_checkers for b in several)
-    }
-    annotated = (
-        name for node, _, _ in statements if isinstance(node, ast.AnnAssign) for name in bound_names(node.target)
-    )
-    scope = Scope(
-        empty.module,
-        empty.is_package,
-        imports,
-        frozenset((*found_bindings, *annotated, *around.star_names)),
-        frozenset(classes),
-    )
-    known = counting(found_bindings, scope)
-    # Imports that do not count when the file runs, or not alone.
-    for name in (*known.several, *known.values, *known.opaque):
-        imports.pop(name, None)
-    imports.update(known.imports)
-    scope = replace(scope, reexports=around.reexports, lines=lines_of(text))
-    stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
+    scope, known = _names(tree, text, statements, empty, around)
     found = _Found(_meanings(known, scope))
     for node, place, type_checking in statements:
         # A class for type checkers does not exist when the file runs.
@@ -148,11 +121,12 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
             variable = type_variable(binding.value, binding.place, scope)
             if variable is not None:
                 found.type_variables[name] = variable
+    stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     return replace(
         empty,
         classes=tuple(found.classes.values()),
         inner=tuple(found.within.values()),
-        imports=imports,
+        imports=scope.imports,
         aliases=found.meant.aliases,
         alternatives=found.meant.alternatives,
         constants=found.meant.constants,
@@ -169,6 +143,32 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         is_program="__main__" in text,
         suppressed=suppressed(text, tree, scope.lines),
     )
+
+
+def _names(
+    tree: ast.Module, text: str, statements: list[_Statement], empty: SourceFile, around: ImportContext
+) -> tuple[Scope, Bindings]:
+    """The scope of a file, and the bindings of its names that count when it runs."""
+    bound = bound_at_top(tree, text)
+    imports: dict[str, ImportedName] = {}
+    for name, several in bound.items():
+        for binding in several:
+            # The first import of a name is used, as in `try: import a; except: import b as a`.
+            if binding.imported is not None:
+                imports.setdefault(name, binding.imported)
+    # A definition wins over a star import.
+    imports.update((name, origin) for name, origin in around.star_names.items() if name not in bound)
+    classes = {name for name, several in bound.items() if any(b.is_class and not b.for_checkers for b in several)}
+    # An annotation without a value binds nothing, but a checker sees the name.
+    annotated = [node.target for node, _, _ in statements if isinstance(node, ast.AnnAssign)]
+    names = frozenset((*bound, *(name for each in annotated for name in bound_names(each)), *around.star_names))
+    scope = Scope(empty.module, empty.is_package, imports, names, frozenset(classes))
+    # Which bindings mean the same is told by what this file alone imports: reexports follow in the scope that is returned.
+    known = counting(bound, scope)
+    for name in (*known.several, *known.values, *known.opaque):
+        imports.pop(name, None)  # an import that does not count when the file runs, or not alone
+    imports.update(known.imports)
+    return replace(scope, reexports=around.reexports, lines=lines_of(text)), known
 
 
 def _take_class(node: ast.ClassDef, place: NodePath, scope: Scope, found: _Found) -> None:

@@ -83,7 +83,7 @@ def _of(comment: tokenize.TokenInfo, first: int, last: int) -> Iterator[Suppress
 
 
 def suppressed(text: str, tree: ast.Module, lines: Sequence[str]) -> tuple[str, ...]:
-    """The texts of the top-level statements with such a comment. Whether one is of use depends on nothing else in its file."""
+    """The texts of the top-level statements with such a comment. Nothing else in its file decides if a comment is of use."""
     found: dict[tuple[int, int], None] = {}
     for item in suppressions(text):
         extents = (_extent(node) for node in tree.body)

@@ -161,7 +161,7 @@ def tree_of(text: str) -> ast.Module:
         return kept[text]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # `dont_inherit`: the future imports of this file are not those of the text.
+        # `dont_inherit`: the future imports of this file do not count in the text.
         tree = cast(ast.Module, compile(text, "<source>", "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True))
     if kept is not None:
         kept[text] = tree

@@ -11,7 +11,7 @@ from ..common.fingerprint_rows import DATACLASS_FIELD_DEFAULTS
 from ..common.python_text import literal_of
 from ..model import Argument, Choice, NodePath, Partial, SpecifierCall, Value, as_submodule, language
 from . import dimensions
-from .bindings import dotted, string_value
+from .bindings import COMPREHENSION, dotted, string_value
 from .dotted_names import Scope
 from .syntax import characters
 
@@ -272,28 +272,7 @@ def literal(node: ast.expr) -> str | None:
         return None
 
 
-_CONSTANT_PARTS = (
-    ast.Constant,
-    ast.Name,
-    ast.Attribute,
-    ast.UnaryOp,
-    ast.BinOp,
-    ast.BoolOp,
-    ast.Compare,
-    ast.IfExp,
-    ast.Tuple,
-    ast.List,
-    ast.Dict,
-    ast.Set,
-    ast.JoinedStr,
-    ast.FormattedValue,
-    ast.Subscript,
-    ast.operator,
-    ast.unaryop,
-    ast.boolop,
-    ast.cmpop,
-    ast.expr_context,
-)
+_COMPUTED = ast.Call | ast.Lambda | COMPREHENSION | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom
 _LARGEST_CONSTANT = 60
 """The number of nodes in the expressions that are kept as constants."""
 
@@ -301,7 +280,7 @@ _LARGEST_CONSTANT = 60
 def constant_text(node: ast.expr, scope: Scope) -> str | None:
     """The text of an expression that may be a constant, such as `2 * SIZE`; None for a call, a lambda and the like."""
     parts = [*islice(ast.walk(node), _LARGEST_CONSTANT + 1)]  # the rest of a large expression need not be walked over
-    if len(parts) > _LARGEST_CONSTANT or not all(isinstance(part, _CONSTANT_PARTS) for part in parts):
+    if len(parts) > _LARGEST_CONSTANT or any(isinstance(part, _COMPUTED) for part in parts):
         return None
     return text_of(node, scope.lines)
 

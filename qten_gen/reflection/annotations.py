@@ -70,7 +70,7 @@ class AnnotationWalk:
             return self._from_type_variable(annotation)
         if isinstance(annotation, typing.NewType):
             return self._from_object(annotation.__supertype__)
-        # Before `origin`: that of `Alias[int]` is the alias itself, whose attributes it shows as its own.
+        # Before `origin`: the origin of `Alias[int]` is the alias itself, whose attributes it shows as its own.
         if isinstance(alias := getattr(annotation, "__value__", _MISSING), type) or (
             alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
         ):

@@ -154,10 +154,13 @@ def specifier_call(call: RecordedCall, place: NodePath) -> SpecifierCall:
 
 
 def _arguments(call: RecordedCall, place: NodePath) -> Iterator[Argument]:
-    for position, given in enumerate(call.args):
-        yield Argument(None, _value(call.name, position, None, given, place), place)
-    for position, (keyword, given) in enumerate(call.kwargs.items(), len(call.args)):
-        yield Argument(keyword, _value(call.name, position, keyword, given, place), place)
+    all_given = [*((None, value) for value in call.args), *call.kwargs.items()]
+    for position, (keyword, given) in enumerate(all_given):
+        value = _value(call.name, position, keyword, given, place)
+        if isinstance(value, Value):
+            choice = None if value.choice is None else replace(value.choice, place=place)
+            value = replace(value, place=place, choice=choice)
+        yield Argument(keyword, value, place)
 
 
 def _value(

@@ -1,6 +1,6 @@
 """The rules that check declarations. A rule reports all mistakes of its kind and changes nothing.
 
-`rule` says how one is written. Those without a function here document what `read`, `link`, `generate` and `project` report.
+`rule` says how one is written. A rule without a function here documents what `read`, `link`, `generate` and `project` report.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from ..model import (
     FLAGS,
     INIT,
     STRING_OPTIONS,
+    Declaration,
     FileDecl,
     ModuleDecl,
     NodePath,
@@ -44,8 +45,8 @@ def unknown_flag(context: RuleContext) -> Iterator[Problem]:
 
     A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`).
     Each is True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a
-    hand-written `__init__`, or that of nn.Module directly below Module, where annotations with a value are attributes. If there
-    are arguments to construct and no base has a constructor for them, type checkers would reject every argument of the
+    hand-written `__init__`, or the one of nn.Module directly below Module, where annotations with a value are attributes. If
+    there are arguments to construct and no base has a constructor for them, type checkers would reject every argument of the
     generated one.
 
     Example:
@@ -269,7 +270,8 @@ def inconsistent_bases(context: RuleContext) -> Iterator[Problem]:
     Python raises TypeError at the class statement if the bases have no consistent method resolution order, or if they have
     different metaclasses. TensorClass and Module have different metaclasses, and so have Enum and NamedTuple. A declaration can
     derive from a protocol, but cannot be one itself. With a dataclass as a base, the class statement would succeed, but the
-    generated constructor would not set the fields of the dataclass.
+    generated constructor would not set the fields of the dataclass. Two TensorClasses that both have fields can be combined if
+    one of them has the flag `open`.
 
     Example:
 
@@ -296,3 +298,20 @@ def inconsistent_bases(context: RuleContext) -> Iterator[Problem]:
             )
             help = f"remove {mixin.name} from its bases, or declare a field of that type"
             yield Problem(message, context.name_place, help)
+    facts, name = context.facts, context.declaration.name
+    stores = [found for parent in facts.parents(context.declaration) if (found := _with_slots(parent, facts))]
+    deepest = max(stores, key=lambda found: len(facts.ancestors(found)), default=None)
+    line = () if deepest is None else (deepest, *facts.ancestors(deepest))
+    for other in [found for found in stores if found not in line][:1]:
+        names = " and ".join(found.name for found in stores if found in (deepest, other))
+        bases = ", ".join(base.text for base in other.bases)
+        help = f"write class {other.name}({bases}, open=True), or declare a field of that type"
+        yield Problem(f"{names} both have fields, so {name} cannot derive from both", context.name_place, help)
+
+
+def _with_slots(declaration: Declaration, facts: Facts) -> TensorClassDecl | None:
+    """The most derived class that stores fields in slots, among a declaration and its ancestors."""
+    lineage = (declaration, *facts.ancestors(declaration))
+    stores = [each for each in lineage if isinstance(each, TensorClassDecl) and each.own and "open" not in each.flags]
+    # Where the classes can be combined, each of these derives from all others.
+    return max(stores, key=lambda each: len(facts.ancestors(each)), default=None)

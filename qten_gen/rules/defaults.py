@@ -36,17 +36,17 @@ def field_after_default(context: RuleContext) -> Iterator[Problem]:
     if isinstance(context.declaration, ModuleDecl) and context.declaration.custom_init:
         return
     own = {field.name for field in context.fields}
+    inherited = [{field.name for field in parent.fields} for parent in context.facts.parents(context.declaration)]
     before: str | None = None
     for field in context.declaration.fields:
         if not isinstance(field, FieldDecl | ConfigDecl) or field.kw_only:
             continue
         if field.default is not None:
             before = field.name
-        elif before is not None and (field.name in own or before in own):
+        elif before is not None and not any({field.name, before} <= names - own for names in inherited):
             place = field.place / "target" if field.name in own else context.name_place
-            help = (
-                f"give {field.name} a default, move it above {before}, or write {field.name}: ... = field(kw_only=True)"
-            )
+            write = f"write {field.name}: ... = field(kw_only=True)"
+            help = f"give {field.name} a default, move it above {before}, or {write}"
             yield Problem(f"{field.name} has no default, but follows {before}, which has one", place, help)
 
 

@@ -84,7 +84,7 @@ def unknown_dimension(context: RuleContext) -> Iterator[Problem]:
     """An expression uses a name that is not a config field or a derived value, or one whose value does not fit.
 
     The constructor computes sizes and other values from its own arguments, which are the fields with a plain annotation, and
-    from derived values. Any other name, such as that of a parameter, a buffer or a global variable, would raise NameError
+    from derived values. Any other name, such as the name of a parameter, a buffer or a global variable, would raise NameError
     there. A size that is not an integer would raise TypeError when the tensor is created.
 
     An argument of a submodule can be the name of a config field of any type, which passes its value: `submodule(nn.Dropout,
@@ -106,7 +106,7 @@ def unknown_dimension(context: RuleContext) -> Iterator[Problem]:
     if not isinstance(context.declaration, ModuleDecl):
         return
     declared = {field.name: field for field in context.declaration.fields}
-    yield from _index_is_a_field(context, context.declaration)
+    yield from _means_two_things(context, context.declaration)
     for expression in expressions(context):
         place = expression.argument.place
         unknown = list(unknown_names(expression, declared))
@@ -155,17 +155,17 @@ def _of_size(expression: Expression, types: Types, text: str) -> Iterator[tuple[
     yield f"{text} is not an integer", help
 
 
-def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator[Problem]:
-    """True if `index` means two things: a config field, and the position of a repeated child, in the class or a base."""
-    if not any(
-        isinstance(field, ConfigDecl | DerivedDecl) and field.name == language.INDEX for field in declaration.fields
-    ):
-        return
+def _means_two_things(context: RuleContext, declaration: ModuleDecl) -> Iterator[Problem]:
+    """`index` or `key` is a config field, and also what each of several children has, in the class or a base."""
+    values = {field.name for field in declaration.fields if isinstance(field, ConfigDecl | DerivedDecl)}
     for field in declaration.fields:
-        if isinstance(field, SubmoduleDecl) and field.has_positions and field.mentions_index:
-            message = f"index is the position of each child of {field.name}, and also a config field"
-            place = context.value_place(field.name) if declares(declaration, field) else context.name_place
-            yield Problem(message, place, "rename the config field")
+        if isinstance(field, SubmoduleDecl) and field.has_positions:
+            usable = {language.INDEX} if field.keys is None else language.OF_CHILD.keys()
+            for name in sorted(values & field.mentioned & usable):
+                what = "position" if name == language.INDEX else "name"
+                message = f"{name} is the {what} of each child of {field.name}, and also a config field"
+                place = context.value_place(field.name) if declares(declaration, field) else context.name_place
+                yield Problem(message, place, "rename the config field")
 
 
 def missing_initializer(context: RuleContext) -> Iterator[Problem]:
@@ -256,6 +256,8 @@ def _problem(name: str, argument: str, given: Value, context: RuleContext) -> tu
     if not given.is_container and kind_of(given, context) is not None:  # a partial may hold a tensor
         message = f"the {argument} of {name} is not a function, but a tensor or a module: one for all instances"
         return message, "write a function, such as lambda tensor: tensor.copy_(values)"
+    if given.literal not in (None, "None") or not given.is_callable:
+        return f"the {argument} of {name} is not a function: {given.text}", "write a function, or the name of a method"
     function = given.torch_name or (given.partial.function if given.partial is not None else "")
     fills = not function.startswith("torch.") or function.startswith("torch.nn.init.") or function.endswith("_")
     if argument == "initializer" and not fills:

@@ -26,7 +26,6 @@ from ..model import (
     dim_names,
     language,
 )
-from ..model.build_field import is_several
 from ..model.dimensions import in_words
 from ..model.field_kinds import members_of
 from .rule_input import RuleContext
@@ -53,8 +52,8 @@ class Names:
     """The meanings of the names in an expression."""
 
     fields: Mapping[str, ModuleField]
-    has_index: bool = False
-    """True if `index` is the position of a repeated child."""
+    of_child: frozenset[str] = frozenset()
+    """What else it may name, of each of several children: `index`, and with `keys=` also `key`."""
 
 
 def types_of(node: ast.expr, names: Names) -> Types:
@@ -66,7 +65,7 @@ def types_of(node: ast.expr, names: Names) -> Types:
             found = names.fields.get(name)
             if isinstance(found, ConfigDecl | DerivedDecl):
                 return of_annotation(found.type)
-            return _builtin("int") if name == language.INDEX and names.has_index else ANY
+            return _builtin(language.OF_CHILD[name]) if name in names.of_child else ANY
         case ast.Tuple():
             return _builtin("tuple")
         case ast.Compare() | ast.UnaryOp(op=ast.Not()):
@@ -182,8 +181,8 @@ def _of_field(field: ModuleField, names: Names, context: RuleContext) -> Iterato
         if not isinstance(argument.value, Dim):
             continue
         use = _use(field, argument)
-        has_index = located.has_index and not (isinstance(field, ParameterDecl) and use is Use.CONDITION)
-        scope = Names(names.fields, has_index)
+        is_of_all = isinstance(field, ParameterDecl) and use is Use.CONDITION
+        scope = Names(names.fields, frozenset() if is_of_all else located.of_child)
         is_certain = use is Use.CONDITION or (getattr(field, "when", None) is None and not located.is_conditional)
         yield Expression(argument.value, use, argument, scope, field, not is_certain)
 
@@ -202,23 +201,32 @@ class _Located(NamedTuple):
     """An argument of a specifier, or of a child among its arguments."""
 
     argument: Argument
-    has_index: bool
-    """True if the expression is evaluated for each of several children, which have an index."""
+    of_child: frozenset[str]
+    """The names of what each of several children has, if the expression is evaluated for each."""
     is_conditional: bool
     """True if the expression is evaluated only under the condition of a member of a sequence."""
 
 
-def _walk(call: SpecifierCall, has_index: bool = False, is_conditional: bool = False) -> Iterator[_Located]:
+def _walk(
+    call: SpecifierCall, of_child: frozenset[str] = frozenset(), is_conditional: bool = False
+) -> Iterator[_Located]:
     """The arguments of a specifier and of the children among them. How many there are is known before any has an index."""
-    inside = has_index or is_several(call)
+    inside = of_child | _names_of_child(call)
     for argument in call.arguments:
         if argument.keyword == language.REPEAT:
-            yield _Located(argument, has_index, is_conditional)
+            yield _Located(argument, of_child, is_conditional)
         elif isinstance(argument.value, SpecifierCall):
             decides = argument.value.get(language.WHEN) is not None
             yield from _walk(argument.value, inside, is_conditional or decides)
         else:
             yield _Located(_decided(argument), inside, is_conditional)
+
+
+def _names_of_child(call: SpecifierCall) -> frozenset[str]:
+    """The names of what each child has that a call makes: none if it makes only one."""
+    if call.get("keys") is not None:
+        return frozenset(language.OF_CHILD)
+    return frozenset() if call.get(language.REPEAT) is None else frozenset({language.INDEX})
 
 
 def _decided(argument: Argument) -> Argument:
@@ -230,9 +238,9 @@ def _decided(argument: Argument) -> Argument:
 
 
 def usable_names(expression: Expression, declared: Mapping[str, ModuleField]) -> list[str]:
-    """The names that an expression can use: of config fields and derived values, and `index` in a repeated child."""
+    """The names that an expression can use: of config fields and derived values, and `index` and `key` in a repeated child."""
     usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
-    return [*usable, language.INDEX] if expression.names.has_index else usable
+    return [*usable, *sorted(expression.names.of_child)]
 
 
 def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -> Iterator[tuple[str, str, str]]:
@@ -247,7 +255,7 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
     is_plain = is_plain or (expression.use is Use.VALUE and expression.dim.name == language.INDEX)
     for name in sorted(dim_names(expression.dim)):
         found = declared.get(name)
-        if isinstance(found, ConfigDecl | DerivedDecl) or (name == language.INDEX and expression.names.has_index):
+        if isinstance(found, ConfigDecl | DerivedDecl) or name in expression.names.of_child:
             continue
         if name == language.INDEX and found is None and expression.use in (Use.VALUE, Use.CONDITION):
             help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'
@@ -261,7 +269,8 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
             help = f"an expression can use constructor arguments and derived values only; {known}"
             yield name, f"{name} is not a config field", help
         else:
-            each = "; index is the position of each child" if expression.names.has_index else ""
+            keyed = ", and key its name" if language.KEY in expression.names.of_child else ""
+            each = f"; index is the position of each child{keyed}" if expression.names.of_child else ""
             help = did_you_mean(name, usable, f"{known}{each}")
             if is_plain:
                 help = f"{help}{' For' if help.endswith('?') else '; for'} a plain string, write const({text!r})"

@@ -12,6 +12,7 @@ from ..model import (
     ClassSource,
     ConfigDecl,
     DerivedDecl,
+    Dim,
     FieldDecl,
     FileDecl,
     ModuleDecl,
@@ -235,6 +236,7 @@ def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
     is_text = not context.is_running
     for call in context.calls:
         yield from _findings(call, is_text)
+        yield from _of_classes(call)
         yield from _of_lists(call)
         yield from _of_nested(call)
 
@@ -297,6 +299,18 @@ def _of_nested(call: SpecifierCall) -> Iterator[Problem]:
 _OF_ANOTHER = ("an argument of another", "remove it")
 
 
+def _of_classes(call: SpecifierCall) -> Iterator[Problem]:
+    """The problem with values in the place of a child's class, or of a member of a sequence, that nothing can call."""
+    own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
+    members = [each for each in call.arguments if each.keyword not in own] if is_sequence(call) else call.arguments[:1]
+    for argument in members if is_sequence(call) or call.name == language.SUBMODULE else ():
+        value = argument.value if isinstance(argument.value, Value) else None
+        is_called = value is not None and (value.choice is not None or (value.literal is None and value.is_callable))
+        if not is_called and isinstance(argument.value, Value | Dim):
+            message = f"{value.text if value else argument.text} makes no child: it is neither a class nor a function"
+            yield Problem(message, argument.place, "write the class, such as nn.Linear, and then its arguments")
+
+
 def _of_lists(call: SpecifierCall) -> Iterator[Problem]:
     """The problem with children that are lists or dicts themselves, `submodule(submodule(Block, repeat=2), repeat=3)`."""
     inner = call.arguments[0].value if call.name == language.SUBMODULE and call.arguments else None
@@ -334,7 +348,7 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     value, keyword = argument.value, argument.keyword
     known = language.SPECIFIER_KEYWORDS.get(call.name)
     if known is None or (call.name == language.SUBMODULE and (keyword not in known or keyword == "init")):
-        return None  # any other keyword is for the child; `init` may be too, as that of nn.PReLU
+        return None  # any other keyword is for the child; `init` may be too, as an argument of nn.PReLU
     if keyword is None:
         if called not in ("param", "buffer", "derived", "check") or not isinstance(value, Value):
             return None

@@ -127,7 +127,7 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain
             yield Problem(f"{made.text} has no constructor argument {name}", _name(argument), help)
     if isinstance(context.declaration, ModuleDecl):
         fields = {field.name: field for field in context.declaration.fields}
-        scope = Names(fields, has_index=language.INDEX not in fields)
+        scope = Names(fields, frozenset(language.OF_CHILD) - fields.keys())
         arguments = [*zip(taken.positional, positional, strict=False), *((one.keyword or "", one) for one in keywords)]
         for name, argument in arguments:
             if name in taken.types:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from qten_gen import Module, ModuleList, audit, param, partition, select, submodule
-from qten_gen.common.state_names import PatternError, compiled, matching
+from qten_gen.common.state_names import compiled
 
 
 class Attention(Module):
@@ -83,15 +83,14 @@ def test_buffers_and_modules_are_selected_too() -> None:
     assert select(decoder, "blocks.*.q_proj", of="modules")["blocks.1.q_proj"] is decoder.blocks[1].q_proj
 
 
-def test_a_pattern_is_needed() -> None:
+def test_what_is_no_pattern_and_no_optimizer_is_refused_in_words() -> None:
+    model, patterns = Decoder(), cast("str", ["**.bias"])
     with pytest.raises(ValueError, match="takes a pattern"):
-        select(Decoder())
-
-
-def test_a_list_of_patterns_is_refused() -> None:
-    patterns: object = ["**.bias"]
+        select(model)
     with pytest.raises(TypeError, match=r'select\(\) takes patterns, such as "\*\*.weight", got list'):
-        select(Decoder(), cast("str", patterns))
+        select(model, patterns)
+    with pytest.raises(TypeError, match=r"one by one, got a list; write audit\(model, \*optimizers\)"):
+        audit(model, [torch.optim.SGD(model.parameters())])  # type: ignore[arg-type] # the mistake
 
 
 def test_every_parameter_is_in_one_group() -> None:
@@ -141,19 +140,6 @@ def test_a_parameter_without_gradients_needs_no_group() -> None:
     decoder = Decoder().freeze()
     decoder.embedding.requires_grad_(True)
     audit(decoder, torch.optim.SGD([decoder.head]))
-
-
-def test_ten_thousand_names_are_matched_at_once() -> None:
-    names = [f"blocks.{number}.attn.{name}_proj.weight" for number in range(2500) for name in "qkvo"]
-    assert len(matching("blocks.*.attn.{q,k}_proj.weight", names)) == 5000
-    with pytest.raises(PatternError, match="did you mean attn"):
-        matching("blocks.*.atn.{q,k}_proj.weight", names)
-
-
-def test_a_list_of_optimizers_is_refused_in_words() -> None:
-    model = nn.Linear(2, 3)
-    with pytest.raises(TypeError, match=r"one by one, got a list; write audit\(model, \*optimizers\)"):
-        audit(model, [torch.optim.SGD(model.parameters())])  # type: ignore[arg-type] # the mistake
 
 
 def test_the_names_of_a_compiled_model_are_reached_from_any_depth() -> None:

@@ -5,6 +5,7 @@ from textwrap import dedent
 
 import pytest
 
+from qten_gen.link.lookups import Lookups
 from qten_gen.link.name_resolution import Names
 from qten_gen.model import (
     Declaration,
@@ -80,7 +81,7 @@ def test_a_class_that_derives_from_tensor_is_one() -> None:
 
 def test_a_package_may_name_a_function_as_the_submodule_that_it_is_from() -> None:
     package = source("shop.", "from .pool import pool, unpool\n")
-    names = Names({package.module: package}.get)
+    names = Names({package.module: package}.get, Lookups())
 
     assert names.resolve("shop.pool") == "shop.pool.pool"
     assert names.resolve("shop.unpool") == "shop.pool.unpool"
@@ -99,7 +100,7 @@ class B(TensorClass):
 def test_an_alias_that_leads_to_ever_longer_names_stays() -> None:
     file = source("shop.model", "first = second.inner\nsecond = first\n")
 
-    assert Names({file.module: file}.get).resolve("shop.model.second") == "shop.model.second"
+    assert Names({file.module: file}.get, Lookups()).resolve("shop.model.second") == "shop.model.second"
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="before Python 3.12 there are no type parameters")

@@ -244,3 +244,18 @@ def test_an_unknown_group_is_an_error_with_a_suggestion() -> None:
         Net(3).optimizer_groups({"no_decoy": {"weight_decay": 0.0}})
     with pytest.raises(ValueError, match="contain 'params'"):
         Net(3).optimizer_groups({"no_decay": {"params": []}})
+
+
+def test_children_with_names_are_made_by_name() -> None:
+    class Heads(Module):
+        rows: dict[str, int]
+        heads: ModuleDict[nn.Linear] = submodule(nn.Linear, 2, "rows[key] + index", keys="rows", when="key != 'b'")
+        gains: nn.ParameterDict = param("rows[key]", keys="rows", initializer=nn.init.ones_)
+
+    made = Heads({"a": 3, "b": 4, "c": 5})
+    assert {name: head.out_features for name, head in made.heads.items()} == {"a": 3, "c": 7}
+    assert {name: gain.shape for name, gain in made.gains.items()} == {"a": (3,), "b": (4,), "c": (5,)}
+    with pytest.raises(DeclarationError, match="key is the name of each child of heads, and also a config field"):
+
+        class Wide(Heads):
+            key: str = "a"

@@ -70,16 +70,39 @@ def test_every_class_can_be_registered() -> None:
     assert (name()(Shape()), name()(None), name()(Shape)) == ("anything", "nothing", "a class")
 
 
-def test_a_proxy_or_a_mock_counts_as_the_class_that_it_shows() -> None:
+class Marked(Tensor):
+    """A subclass of Tensor, whose parameters keep the class, as those of DTensor do."""
+
+
+def test_an_object_has_the_handler_for_what_it_is_an_instance_of() -> None:
     name = functional()
-    for registered in (object, Shape, Mock):
+    for registered in (object, Shape, Tensor, nn.Parameter, nn.Buffer):
         name.register(registered)(says(registered.__name__))
-    square = Square()
-    for each in (square, Mock(spec=Shape), weakref.proxy(square), create_autospec(Square, instance=True)):
-        assert name().allows(each)
-        assert name()(each) == name().invoke(each) == "Shape"
-    assert [name()(each) for each in (Mock(), 3, weakref.proxy(Square))] == ["Mock", "object", "object"]
-    assert {Square, int} <= name._resolved.keys() and weakref.ProxyType not in name._resolved
+    square, marked = Square(), torch.ones(2).as_subclass(Marked)
+    given = {
+        "Shape": [square, Mock(spec=Shape), weakref.proxy(square), create_autospec(Square, instance=True)],
+        "Tensor": [torch.ones(2), marked],
+        "Parameter": [nn.Parameter(torch.ones(2)), nn.Parameter(marked)],
+        "Buffer": [nn.Buffer(torch.ones(2)), nn.Buffer(marked)],
+        "object": [weakref.proxy(marked.__class__), Mock(), 3],
+    }
+    made, pairs = name(), [(each, word) for word, all_given in given.items() for each in all_given]
+    for each, word in pairs * 2 + pairs[::-1]:
+        assert made.allows(each)
+        assert made(each) == made.invoke(each) == word
+    assert not {Tensor, Marked, weakref.ProxyType} & name._resolved.keys()
+
+
+def test_a_class_among_the_bases_comes_before_one_that_only_isinstance_knows() -> None:
+    name = functional()
+    name.register(nn.Parameter)(says("parameter"))
+    name.register(Marked)(says("marked"))
+    name.register(Mock)(says("mock"))
+    name.register(Shape)(says("shape"))
+    assert name()(nn.Parameter(torch.ones(2).as_subclass(Marked))) == "marked"
+    assert name()(Mock(spec=Shape)) == "shape"
+    assert name()(Mock()) == "mock"
+    assert not name().allows(torch.ones(2))
 
 
 def test_invoke_and_call_are_one() -> None:

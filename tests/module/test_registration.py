@@ -52,8 +52,7 @@ REFUSED: list[tuple[object, str]] = [
     (Sized, "cannot tell from an object's class whether it is a Sized: .*@runtime_checkable"),
     (Named, "cannot tell from an object's class whether it is a Named: .*non-method members"),
     (Point, "cannot tell from an object's class whether it is a Point"),
-    (torch.FloatTensor, "does not say that it is a FloatTensor; register Tensor"),
-    (torch.nn.Parameter, "does not say that it is a Parameter; register Tensor"),
+    (torch.FloatTensor, "no object has the class FloatTensor; register Tensor"),
 ]
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Iterator
 from enum import Enum
+from functools import partial
+from inspect import signature
 from typing import Any, Literal
 
 import pytest
@@ -12,7 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import (
+    DeclarationError,
     Module,
+    ModuleDict,
     ModuleList,
     TensorClass,
     buffer,
@@ -24,6 +29,7 @@ from qten_gen import (
     param,
     sequential,
     submodule,
+    virtual,
 )
 
 
@@ -94,6 +100,30 @@ class Named(Module):
     table: Tensor = buffer("size", initializer=nn.init.zeros_)
 
 
+class Fan(Module):
+    weight: nn.Parameter = param(3, initializer=nn.init.xavier_uniform_)
+
+
+class Taken(Module):
+    kind: type[nn.Module]
+    act: nn.Module = submodule(choice("kind"))
+
+
+class Steps(Module):
+    sizes: list[int]
+    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "sizes[index]", "sizes[index + 1]", repeat="len(sizes)")
+
+
+class Heads(Module):
+    tasks: tuple[str, ...]
+    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, 2, 2, keys="tasks")
+
+
+class Typo(Module):
+    inner: nn.Linear = submodule(nn.Linear, 2, 2)
+    outer: nn.Parameter = param(tie="inner.wieght")
+
+
 class Batch(TensorClass):
     x: Tensor
 
@@ -127,11 +157,70 @@ def test_a_wrong_value_works_or_raises_an_error_that_names_class_and_argument(cl
         (Pair, (3,), "Pair.shape: expected tuple[int, int], got 3"),
         (Pair, ((3, "4"),), "Pair.shape: expected tuple[int, int], got (3, '4')"),
         (Layers, ("3",), "Layers.depth: expected int, got '3'"),
+        (Fan, (), "Fan: cannot compute _rt.init.xavier_uniform_(self.weight): Fan in and fan out"),
+        (Taken, ("relu",), "Taken.kind: expected type[torch.nn.modules.module.Module], got 'relu'"),
+        (
+            Steps,
+            ([1, 2],),
+            "Steps: cannot compute sizes[index + 1] of sizes = [1, 2], index = 1: list index out of range",
+        ),
+        (Heads, (("a.b",),), "Heads: cannot compute _rt.ModuleDict("),
+        (Typo, (), "Typo: cannot compute _features.tied_parameter(self, 'inner.wieght'): Linear has no attribute"),
     ],
 )
 def test_the_error_says_what_was_expected_and_given(cls: Any, arguments: Any, expected: str) -> None:
     with pytest.raises(Exception, match=f"^{re.escape(expected)}"):
         cls(*arguments)
+
+
+_SPECIFIERS: dict[Any, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
+    param: (nn.Parameter, ("dim",), {"initializer": nn.init.ones_}),
+    buffer: (Tensor, ("dim",), {"initializer": nn.init.ones_}),
+    submodule: (nn.Linear, (nn.Linear, "dim", 2), {"bias": True}),
+    sequential: (nn.Sequential, (submodule(nn.Linear, "dim", 2),), {}),
+    derived: (int, ("dim + 1",), {}),
+    field: (int, (), {}),
+    const: (str, ("a",), {}),
+    choice: (Any, ("dim", {4: 4}), {}),
+    virtual: (Tensor, (), {}),
+}
+_WRITTEN = (
+    *_WRONG,
+    *"64 + dim nope dim.real dim[0] a\tb \0".split(" "),
+    -1.5,
+    True,
+    len,
+    torch.float16,
+    ...,
+    {1},
+    range(3),
+)
+
+
+def _calls(specifier: Any) -> Iterator[tuple[Any, object, Callable[[], Any]]]:
+    """The annotation of a field, a wrong value, and a call of its specifier with that value in place of an argument."""
+    annotation, given, keywords = _SPECIFIERS[specifier]
+    for wrong in _WRITTEN:
+        for at in range(len(given) + 1):
+            yield annotation, wrong, partial(specifier, *given[:at], wrong, *given[at + 1 :], **keywords)
+        for name in {**signature(specifier).parameters, **keywords}:
+            kept = {key: value for key, value in keywords.items() if (key, name) != ("initializer", "value")}
+            several = nn.ParameterList if specifier is param else ModuleList[nn.Linear]
+            yield several if name == "repeat" else annotation, wrong, partial(specifier, *given, **kept | {name: wrong})
+
+
+@pytest.mark.parametrize("specifier", _SPECIFIERS)
+def test_a_wrong_argument_of_a_specifier_works_or_raises_an_error_that_names_class_or_field(specifier: Any) -> None:
+    for annotation, wrong, call in _calls(specifier):
+        try:
+            made = call()
+            body: Any = {"__annotations__": {"dim": int, "item": annotation}, "__module__": __name__}
+            body["item"] = submodule(Kept, made) if specifier in (const, choice) else made
+            type.__call__(type(Module), "Net", (Module,), body)(4)
+        except DeclarationError as error:
+            assert "  item: error QG" in str(error), (wrong, error)
+        except Exception as error:
+            assert re.search(rf"Net\b|\b{specifier.__name__}\b", str(error)), (wrong, error)
 
 
 def test_errors_of_other_constructors_stay_as_they_are() -> None:

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import torch
 from torch import Tensor, nn
@@ -39,8 +39,15 @@ class CheckpointError(ValueError):
     """
 
 
-def matched(tree: Tree, given: StateDict, prefix: str) -> dict[HeldTensor, Tensor]:
-    """The tensors of a checkpoint by the tensor of the module that has their values; with a prefix, of the names below it.
+class Matched(NamedTuple):
+    """The values that a checkpoint has for the tensors of a module, and the arguments of `set_extra_state`."""
+
+    tensors: Mapping[HeldTensor, Tensor]
+    extra_states: Mapping[nn.Module, object]
+
+
+def matched(tree: Tree, given: StateDict, prefix: str) -> Matched:
+    """The values of a checkpoint by where they belong in the module; with a prefix, of the names below it.
 
     Raises:
         CheckpointError: the checkpoint has names that the module does not have, or tensors of other shapes, or a class loads its
@@ -56,13 +63,14 @@ def matched(tree: Tree, given: StateDict, prefix: str) -> dict[HeldTensor, Tenso
         if isinstance(module, ModuleBase):
             below = f"{without_wrappers(path)}." if path else ""
             migrate(type(module), found, below, versions.get((prefix + below).removesuffix("."), {}))
-    names = {name: held for held in tree.held for name in _names(held)}
-    problems = [*_own_ways(tree.root), *_misfits(names, found), *_broken_ties(tree, found)]
+    extra = dict(_extra_states(tree.root, found))
+    names = dict(_names(tree))
+    problems = [*_own_ways(tree.root), *_misfits(names, found), *_broken_ties(names, found)]
     if problems:
         shown = [*problems[:_SHOWN], *(["..."] if problems[_SHOWN:] else [])]
         raise CheckpointError("\n    ".join([f"materialize(): {where} does not fit the module:", *shown]))
     # As in load_state_dict, the last of several names counts.
-    return {held: found[name].detach() for name, held in names.items() if name in found}
+    return Matched({held: found[name].detach() for name, held in names.items() if name in found}, extra)
 
 
 def opened(given: StateDict) -> Mapping[str, Tensor]:
@@ -128,19 +136,28 @@ def _file(path: str) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: expected a file of safetensors: {error}") from error
 
 
-def _names(held: HeldTensor) -> Iterator[str]:
-    """The names of a tensor in a state dict."""
-    for home in held.homes:
-        is_buffer = home.registry is Registry.BUFFERS and home.name not in home.module._non_persistent_buffers_set
-        if home.registry is Registry.PARAMETERS or is_buffer:
-            yield without_wrappers(home.qualified)
+def _names(tree: Tree) -> Iterator[tuple[str, HeldTensor]]:
+    """The tensors by their names in a state dict, in its order; a module that is registered twice has two paths there."""
+    for path, module in tree.root.named_modules(remove_duplicate=False):
+        for home, held in tree.of(module):
+            is_buffer = home.registry is Registry.BUFFERS and home.name not in module._non_persistent_buffers_set
+            if home.registry is Registry.PARAMETERS or is_buffer:
+                yield without_wrappers(f"{path}.{home.name}").removeprefix("."), held
+
+
+def _extra_states(root: nn.Module, found: dict[str, Any]) -> Iterator[tuple[nn.Module, object]]:
+    """Take the states beside tensors out of a checkpoint, for the modules whose classes read them."""
+    for path, module in root.named_modules(remove_duplicate=False):
+        name = without_wrappers(f"{path}._extra_state").removeprefix(".")
+        if name in found and type(module).set_extra_state is not nn.Module.set_extra_state:
+            yield module, found.pop(name)
 
 
 def _misfits(names: Mapping[str, HeldTensor], found: Mapping[str, object]) -> Iterator[str]:
     """The entries of a checkpoint that are no values for a tensor of the module."""
     for name, value in found.items():
         if name.endswith("_extra_state"):
-            yield f"{name}: extra state is not read; materialize without it, and call load_state_dict afterwards"
+            yield f"{name}: the module has no set_extra_state"
         elif not isinstance(value, Tensor):
             inside = "; give the state dict that is in it" if isinstance(value, Mapping) else ""
             yield f"{name}: expected a tensor, got {type(value).__name__}{inside}"
@@ -154,13 +171,13 @@ def _misfits(names: Mapping[str, HeldTensor], found: Mapping[str, object]) -> It
             yield f"{name}: expected {wanted.dtype}, got {value.dtype}, which has imaginary parts"
 
 
-def _broken_ties(tree: Tree, found: Mapping[str, object]) -> Iterator[str]:
+def _broken_ties(names: Mapping[str, HeldTensor], found: Mapping[str, object]) -> Iterator[str]:
     """Tied names whose values in the checkpoint begin differently: it is of a model without the tie, and one would be lost."""
-    for held in tree.held:
-        stored = [(name, value) for name in _names(held) if isinstance(value := found.get(name), Tensor)]
-        for name, value in stored[1:]:
-            first, other = stored[0]
-            if value.dtype == other.dtype and beginning(value) != beginning(other):
+    stored: dict[HeldTensor, tuple[str, Tensor]] = {}
+    for name, held in names.items():
+        if isinstance(value := found.get(name), Tensor):
+            first, other = stored.setdefault(held, (name, value))
+            if value is not other and value.dtype == other.dtype and beginning(value) != beginning(other):
                 yield f"{name}: the module ties it to {first}, and it has other values"
 
 

@@ -22,6 +22,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from ...runtime.module.module_base import ModuleBase
 from ...runtime.module.stand_in import seeded
 from ..fake.arguments import Args, Function, Options, Types
+from ..fake.fake_tensor import attribute
 from .survey import METHODS, HeldTensor, Home, Registry, Tree, attributes, class_name, method_of
 
 _INTEGER_POISONS = (0xA5, 0x5A)
@@ -97,10 +98,7 @@ _HARMLESS = {
     Tensor.is_floating_point,
     Tensor.__len__,
     Tensor.__hash__,
-    *(
-        getattr(Tensor, name).__get__
-        for name in ("shape", "dtype", "device", "ndim", "is_meta", "requires_grad", "layout")
-    ),
+    *map(attribute, ("shape", "dtype", "device", "ndim", "is_meta", "requires_grad", "layout")),
 }
 """Functions that ask a tensor for what it is on meta too."""
 
@@ -127,13 +125,9 @@ def units(root: nn.Module) -> Iterator[Unit]:
 
     def walk(module: nn.Module) -> Iterator[Unit]:
         seen.add(id(module))
-        if writes_below(module):
-            inside = list(below(foreign_children(module)))
-        else:
-            # Fields that repeat are a part of the module's own tensors.
-            inside = list(
-                below(each for each in module.children() if isinstance(each, nn.ParameterList | nn.ParameterDict))
-            )
+        # Fields that repeat are a part of the module's own tensors.
+        repeated = [each for each in module.children() if isinstance(each, nn.ParameterList | nn.ParameterDict)]
+        inside = list(below(foreign_children(module) if writes_below(module) else repeated))
         for parent in (*inside, module):
             for child in parent.children():
                 if id(child) not in seen:

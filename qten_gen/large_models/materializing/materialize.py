@@ -24,7 +24,7 @@ from ...runtime.module.life_cycles import unwatch
 from ...runtime.module.module_base import ModuleBase
 from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..deferred.deferred_init import value_of
-from .checkpoints import StateDict, beginning, load, matched
+from .checkpoints import Matched, StateDict, beginning, load, matched
 from .constructing import INSTEAD, constructed
 from .initialising import Initialised, initialised, units, writes_below
 from .placements import check_agreement, description, is_distributed, meshes_of, write_part
@@ -79,13 +79,13 @@ def materialize(
     prefix = f"{prefix}." if prefix else ""
     tree = survey(module)
     _check_not_fake(tree)
-    loaded = {} if state_dict is None else matched(tree, state_dict, prefix)
+    loaded = Matched({}, {}) if state_dict is None else matched(tree, state_dict, prefix)
     is_on_meta = any(held.tensor.is_meta for held in tree.held)
     draws = seed is None and is_on_meta
     drawn = int(torch.empty((), dtype=torch.int64, device="cpu").random_()) if draws else 0
     if meshes := meshes_of(held.tensor for held in tree.held):
         tensors = {held.homes[0].qualified: held.tensor for held in tree.held}
-        values = [f"{held.homes[0].qualified}: {beginning(value)}" for held, value in loaded.items()]
+        values = [f"{held.homes[0].qualified}: {beginning(value)}" for held, value in loaded.tensors.items()]
         drawn = check_agreement([f"{seed}, {dtype}", *description(tensors), *values], meshes, drawn)
     made = MaterializeReport({})
     if is_on_meta:
@@ -103,20 +103,14 @@ class _Work:
     """Gives the tensors of a tree their values, one unit after the other."""
 
     def __init__(
-        self,
-        tree: Tree,
-        device: torch.device,
-        dtype: torch.dtype | None,
-        loaded: Mapping[HeldTensor, Tensor],
-        seed: int,
-        prefix: str,
+        self, tree: Tree, device: torch.device, dtype: torch.dtype | None, loaded: Matched, seed: int, prefix: str
     ) -> None:
         self.tree, self.device, self.dtype, self.seed = tree, device, dtype, seed
-        self.loaded = loaded
+        self.loaded, self._extra_states = loaded
         self.made: dict[HeldTensor, Tensor] = {}
         """What each tensor that was on meta is now."""
         self._on_meta = [held for held in tree.held if held.tensor.is_meta]
-        self._missing = {held for held in self._on_meta if held not in loaded}
+        self._missing = {held for held in self._on_meta if held not in self.loaded}
         self._names = {key: (prefix + without_wrappers(path)).removesuffix(".") for key, path in tree.paths.items()}
         self._constructed = constructed(tree, seed, self._names, self._missing)
         self._kept = {id(tensor) for each in tree.root.modules() for _, tensor in kept_tensors(each)}
@@ -167,6 +161,9 @@ class _Work:
             if type(module)._apply is not nn.Module._apply:
                 # Cached virtual tensors, the lists of an LSTM and FSDP notice here that tensors have changed.
                 module._apply(lambda tensor: tensor, recurse=False)  # type: ignore[no-untyped-call] # torch gives it no types
+        for module, state in self._extra_states.items():
+            if all(held in self.made for _, held in self.tree.of(module)):  # others keep all that they have
+                module.set_extra_state(state)
 
     def _is_initialised_by_methods(self, held: HeldTensor) -> bool:
         return held in self._missing and held not in self._constructed.values

@@ -154,8 +154,8 @@ def submodule(
     """A child module: `cls` is called with the arguments when the owner is constructed.
 
     A string is the name of a config field, whose value is passed, or an expression over such fields; `const("...")` is a plain
-    string. Among the arguments of repeated children, `index` is the position of each. A submodule can be an argument of another.
-    `device` and `dtype` come from the owner's constructor.
+    string. Among the arguments of repeated children, `index` is the position of each, and `key` its name. A submodule can be
+    an argument of another. `device` and `dtype` come from the owner's constructor.
 
     >>> class Net(Module):
     ...     dim: int

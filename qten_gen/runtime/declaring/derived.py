@@ -154,6 +154,8 @@ def virtual(
     Raises:
         DeclarationError: the result is cached, and the method reads a parameter, a buffer or a child, or passes the module on.
     """
-    if function is not None:
-        return Virtual(function)
-    return lambda function: Virtual(function, cached, cast)
+    if function is None:
+        return lambda function: Virtual(function, cached, cast)
+    if not callable(function):
+        raise TypeError(f"@virtual decorates a method, got {function!r}")
+    return Virtual(function)

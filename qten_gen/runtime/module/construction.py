@@ -147,8 +147,11 @@ def chosen(owner: type[ModuleBase], path: str, given: object, expression: str) -
 
     Raises:
         ValueError: the choice has no option for `given`.
+        TypeError: its options are no dict.
     """
-    options = recorded(owner, path).options
+    options, where = recorded(owner, path).options, f"{owner.__name__}.{path.partition('.')[0]}"
+    if not isinstance(options, Mapping):
+        raise TypeError(f"{where}: expected the options of a choice as a dict, got {options!r}")
     try:
         if given in options:
             return anew(options[given])
@@ -158,6 +161,4 @@ def chosen(owner: type[ModuleBase], path: str, given: object, expression: str) -
     known = f"{', '.join(others)} or {last}" if others else last
     names = [key for key in options if isinstance(key, str)]
     hint = did_you_mean(given, names, "") if isinstance(given, str) else ""
-    raise ValueError(
-        f"{owner.__name__}.{path.partition('.')[0]}: {expression} is {given!r}; expected {known}{f'; {hint}' if hint else ''}"
-    )
+    raise ValueError(f"{where}: {expression} is {given!r}; expected {known}{f'; {hint}' if hint else ''}")

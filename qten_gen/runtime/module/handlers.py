@@ -4,8 +4,9 @@ A handler is registered for a pair of functional class and object class. The obj
 `functools.singledispatch`: the most specific type counts along the method resolution order of the object's class, whichever
 functional class it is registered on. An abstract class also covers its virtual subclasses (`Mapping.register(Table)`) and what
 its `__subclasshook__` accepts, a runtime protocol every class with its methods; it stands in the order where a base of that
-kind would. The class that a proxy or a mock shows as its `__class__` counts as its class. Then the functional class decides: of
-the handlers for that type, the nearest one along its bases counts.
+kind would. So does the class that a proxy or a mock shows as its `__class__`, and what only `isinstance` knows of an object, such
+as nn.Buffer, where it is more specific. Then the functional class decides: of the handlers for that type, the nearest one along
+its bases counts.
 
 A handler that is registered again in the same place, by a reload or a cell that runs again, takes the place of the old one.
 
@@ -19,6 +20,7 @@ import functools
 import inspect
 import types
 import typing
+from abc import ABCMeta
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import NamedTuple
@@ -87,10 +89,10 @@ def registrable(owner: str, given: object) -> tuple[type, ...]:
         origin = typing.get_origin(given)
         advice = f"; register {origin.__name__} for all of them" if isinstance(origin, type) else ""
         raise TypeError(f"{owner}.register() takes a class or a union of classes, got {given!r}{advice}")
-    if _checks_objects(given):
+    if _checks_values(given):
         raise TypeError(
-            f"{owner}.register() takes the class of objects, and the class of a tensor does not say that it is a"
-            f" {given.__name__}; register Tensor, and ask isinstance in the handler"
+            f"{owner}.register() takes the class of objects, and no object has the class {given.__name__};"
+            " register Tensor, and check the shape and dtype in the handler"
         )
     try:
         # Raises for a protocol that is not for run time, or has attributes that are no methods.
@@ -154,11 +156,10 @@ class Finder:
 def _nothing(*given: object) -> None: ...
 
 
-def _checks_objects(given: type) -> bool:
-    """Return whether `isinstance` asks a tensor and not its class: nn.Parameter, `torch.FloatTensor`, types of jaxtyping."""
+def _checks_values(given: type) -> bool:
+    """Return whether a type describes tensors rather than being their class: `torch.FloatTensor`, an annotation of jaxtyping."""
     meta = type(given)
-    is_usual = meta.__instancecheck__ is type.__instancecheck__
-    return meta.__name__ == "tensortype" or (issubclass(given, Tensor) and not is_usual)
+    return meta.__name__ == "tensortype" or (meta.__module__.startswith("jaxtyping") and issubclass(given, Tensor))
 
 
 _MOST = 1000
@@ -171,14 +172,12 @@ class NotGiven:
 
 def collect(cls: type[HandlerTables]) -> None:
     """Fill the tables of a class from what is registered on it and its bases."""
-    table: dict[type, Handler] = {}
-    for ancestor in cls.__mro__:
-        for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
-            table.setdefault(obj_type, registration.handler)
+    table = {obj_type: registration.handler for obj_type, (_, registration) in _owners(cls).items()}
     cls._table = table
     cls._find_open = Finder(table) if any(map(is_open, table)) else None
+    cls._by_instance = tuple(filter(_checks_instances, table))
     # A new dict, because other threads read the old one meanwhile.
-    cls._resolved = {NotGiven: None, **table}
+    cls._resolved = {NotGiven: None, **({} if cls._by_instance else table)}
 
 
 def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
@@ -212,14 +211,29 @@ def find_handler(cls: type[HandlerTables], obj: object) -> Handler | None:
         return resolved[obj_type]
     except KeyError:
         shown = obj.__class__  # of a proxy or a mock, the class that it stands for
-    found = _covering(cls, shown)
+    found = _by_instance(cls, obj, _covering(cls, shown))
     handler = None if found is None else table.get(found)
-    if shown is obj_type and cls._find_open is None and len(resolved) < _MOST + len(table):
+    is_decided = shown is obj_type and not (cls._find_open or cls._by_instance)  # by the class of the object alone
+    if is_decided and len(resolved) < _MOST + len(table):
         resolved[obj_type] = handler
     if cls._table is not table:  # another thread registered a handler in between
         resolved.pop(obj_type, None)
         return find_handler(cls, obj)
     return handler
+
+
+def _checks_instances(registered: type) -> bool:
+    """Return whether `isinstance` asks the object and not its class, as for nn.Parameter and nn.Buffer: a mark on any tensor."""
+    usual = type.__instancecheck__, ABCMeta.__instancecheck__
+    return type(registered).__instancecheck__ not in usual and not getattr(registered, "_is_protocol", False)
+
+
+def _by_instance(cls: type[HandlerTables], obj: object, found: type | None) -> type | None:
+    """The registered type for an object: `found` for its class, or a more specific one that it is an instance of."""
+    for candidate in cls._by_instance:
+        if isinstance(obj, candidate) and (found is None or issubclass(candidate, found)):
+            found = candidate
+    return found
 
 
 def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
@@ -239,6 +253,7 @@ def _traced(cls: type[HandlerTables], obj: object) -> Handler | None:
         return None
     else:
         found = _covering(cls, obj_type)
+    found = _by_instance(cls, obj, found)
     return None if found is None else table[found]
 
 

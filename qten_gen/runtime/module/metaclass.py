@@ -63,8 +63,7 @@ class ModuleMeta(DeclarationMeta):
             except Exception as error:
                 from .wrong_arguments import explained
 
-                said = explained(cls, error)
-                if said is None:
+                if (said := explained(cls, error)) is None:
                     raise
                 raise said from error
             unsaved = getattr(module, "_non_persistent_buffers_set", ())
@@ -77,7 +76,10 @@ class ModuleMeta(DeclarationMeta):
         @property
         def __signature__(cls) -> Signature:
             """The signature of the constructor, which `inspect` would read from `__call__`."""
-            constructor = signature(cls.__init__)
+            try:  # `inspect` evaluates nothing in what it gets from here
+                constructor = signature(cls.__init__, eval_str=True)
+            except Exception:  # a type that only checkers import
+                constructor = signature(cls.__init__)
             return constructor.replace(parameters=[*constructor.parameters.values()][1:])
 
     # To checkers the class is a function, so that they know the arguments of its constructor.

@@ -5,60 +5,60 @@ from __future__ import annotations
 import ast
 import linecache
 from inspect import formatannotation, unwrap
-from itertools import islice
-from types import FrameType, TracebackType
+from itertools import islice, takewhile
+from types import TracebackType
 from typing import SupportsFloat
 
 from .construction import paths, shown
 
-_REPEATED = (
-    AttributeError,
-    IndexError,
-    KeyError,
-    OverflowError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    ZeroDivisionError,
+_CALLED_BY_GENERATED_CODE = tuple(
+    f"{__package__}.{name}" for name in ("construction", "initialisation", "registration", "ties_and_dtypes")
 )
-"""The types of errors whose message is all that they hold. Of others, such as those for memory, callers read more."""
+"""The modules whose functions carry out one expression of a constructor."""
 
 
 def explained(cls: type, error: Exception) -> Exception | None:
-    """The error to raise in place of one from a generated constructor; None where it is not about the arguments."""
-    constructor = _generated_constructor(cls, error)
-    if type(error) not in _REPEATED or constructor is None:
-        return None
-    frame, owner = constructor.tb_frame, cls.__name__
+    """The error to raise in place of one from a generated constructor; None where that one says enough."""
+    entries = _from_constructor(cls, error)
+    if not entries or type(error).__module__ != "builtins" or len(error.args) != 1:
+        return None  # of other types, such as those for memory, callers read more than the message
+    owner, taken = cls.__name__, entries[0].tb_frame.f_locals
     for name, annotation in cls.__init__.__annotations__.items():  # type: ignore[misc] # of the class that failed
         expected = formatannotation(annotation)
-        if name in frame.f_locals and not _fits(frame.f_locals[name], expected):
-            return TypeError(f"{owner}.{name}: expected {expected}, got {shown(name, frame.f_locals)}")
-    inner = constructor.tb_next
-    if inner is not None and not inner.tb_frame.f_globals["__name__"].startswith("torch."):
-        return None  # from user code, or an error of ours that names the class
-    expression = _running(frame, constructor.tb_lasti)
-    if expression.startswith("raise "):  # a check, whose error says all of this
-        return None
-    values = {name: value for name, value in frame.f_locals.items() if name != "self" and value is not None}
-    got = [f"{path} = {shown(path, values)}" for path in paths(expression, values)]
-    return type(error)(f"{owner}: cannot compute {expression} of {', '.join(got)}: {error}") if got else None
+        if name in taken and not _fits(taken[name], expected):
+            return TypeError(f"{owner}.{name}: expected {expected}, got {shown(name, taken)}")
+    file = entries[0].tb_frame.f_code.co_filename  # of its comprehensions and of `reset_parameters` too
+    *_, last = takewhile(lambda each: each.tb_frame.f_code.co_filename == file, entries)
+    called = (each.tb_frame.f_globals["__name__"] for each in entries[entries.index(last) + 1 :])
+    source = next((name for name in called if name not in _CALLED_BY_GENERATED_CODE), "torch.")
+    named = tuple(f"{base.__name__}{end}" for base in cls.__mro__ for end in ".:")
+    expression = _running(last)
+    if not expression or not source.startswith("torch.") or str(error).startswith(named):
+        return None  # from user code, or an error of ours that names the class, such as the one of a check
+    values = {name: value for name, value in last.tb_frame.f_locals.items() if name != "self" and value is not None}
+    got = ", ".join(f"{path} = {shown(path, values)}" for path in paths(expression, values))
+    kind = ValueError if isinstance(error, KeyError) else type(error)  # a KeyError would quote the text
+    return kind(f"{owner}: cannot compute {expression}{got and f' of {got}'}: {error.args[0]}")
 
 
-def _generated_constructor(cls: type, error: Exception) -> TracebackType | None:
-    """The entry in an error's traceback of the generated constructor of a class; None where the error is not from there."""
+def _from_constructor(cls: type, error: Exception) -> list[TracebackType]:
+    """The entries of an error's traceback from the generated constructor of a class on; none where it is not from there."""
     generated = (vars(base) for base in cls.__mro__ if "_fingerprint" in vars(base))
     codes = [unwrap(each["__init__"]).__code__ for each in generated if "__init__" in each]
+    entries: list[TracebackType] = []
     entry = error.__traceback__
-    while entry is not None and entry.tb_frame.f_code not in codes:
+    while entry is not None:
+        if entries or entry.tb_frame.f_code in codes:
+            entries.append(entry)
         entry = entry.tb_next
-    return entry
+    return entries
 
 
-def _running(frame: FrameType, instruction: int) -> str:
-    """The expression of a frame that an instruction evaluates; empty where its source is not there."""
-    line, last, start, end = next(islice(frame.f_code.co_positions(), instruction // 2, None))
-    lines = linecache.getlines(frame.f_code.co_filename)[(line or 1) - 1 : last]
+def _running(entry: TracebackType) -> str:
+    """The expression that an entry of a traceback was evaluating; empty where its source is not there."""
+    code = entry.tb_frame.f_code
+    line, last, start, end = next(islice(code.co_positions(), entry.tb_lasti // 2, None))
+    lines = linecache.getlines(code.co_filename)[(line or 1) - 1 : last]
     if not lines or start is None or end is None:
         return ""
     lines[-1] = lines[-1].encode()[:end].decode()
@@ -75,12 +75,12 @@ def _fits(value: object, annotation: str) -> bool:
     if " | " in name or "] | " in inside:
         return any(_fits(value, each) for each in annotation.split(" | "))
     match name:
-        case "int":
-            return hasattr(value, "__index__")
-        case "float":
-            return isinstance(value, SupportsFloat) or hasattr(value, "__index__")
+        case "int" | "float":
+            return hasattr(value, "__index__") or (name == "float" and isinstance(value, SupportsFloat))
         case "str" | "None":
             return isinstance(value, str) if name == "str" else value is None
+        case "type":
+            return callable(value)
         case "list" | "tuple":
             sizes = set(inside.rstrip("]").split(", ")) - {"..."} == {"int"}
             return isinstance(value, list | tuple) and (not sizes or all(_fits(item, "int") for item in value))

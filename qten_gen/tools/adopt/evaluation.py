@@ -177,14 +177,12 @@ class Run:
         passed = self._passed(call, state)
         if any(each.arg in ("out", "return_indices", "return_complex") for each in call.keywords):
             return OF_TORCH
-        if name in known.FUNCTIONS or (name == "torch.where" and len(call.args) == 3):
+        if name in known.FUNCTIONS or name in known.CLASSES or (name == "torch.where" and len(call.args) == 3):
             return TENSOR
         if name in known.FUNCTIONS_OF_SEVERAL:
             return several(TENSOR)
         if name in ("torch.max", "torch.min"):
             return TENSOR if len(call.args) == 1 and not call.keywords else OF_TORCH
-        if name in known.CLASSES:
-            return TENSOR
         if is_layer_of_torch(name):
             return self._layer(name, call, passed, state)
         if name in _SAME_MODULE and passed:
@@ -197,7 +195,7 @@ class Run:
             name.rpartition(".")[2] in _NUMBERS and dotted(call.func) not in self.file.scope.bound
         ):
             return NUMBER
-        if name in known.EINOPS_LAYERS or self.project.class_named(name) is not None:
+        if self.project.class_named(name) is not None:
             return frozenset({name})
         return self._function_of_project(name, call, passed)
 
@@ -228,8 +226,6 @@ class Run:
             return TENSOR
         if kind == _IDENTITY:
             return passed[0] if len(passed) == 1 and not call.keywords else ANYTHING
-        if kind in known.EINOPS_LAYERS:
-            return TENSOR if passed == [TENSOR] else ANYTHING
         cls = self.project.class_named(kind)
         for owner, home in () if cls is None else self.project.lineage(cls):
             forward = method_of(owner.node, "forward")
@@ -282,13 +278,9 @@ def _is_static(method: ast.FunctionDef) -> bool:
 def _of_tensor(method: str, call: ast.Call) -> Values:
     """What a method of a tensor returns."""
     has_arguments = bool(call.args or call.keywords)
-    if (
-        method in known.METHODS
-        or (method in ("max", "min") and not has_arguments)
-        or (method == "type" and has_arguments)
-    ):
+    if method in known.METHODS or method in (("type",) if has_arguments else ("max", "min")):
         return TENSOR
-    if method in known.METHODS_OF_SEVERAL:
+    if f"torch.{method}" in known.FUNCTIONS_OF_SEVERAL:
         return several(TENSOR)
     if method == "size":
         return NUMBER if has_arguments else several(NUMBER)

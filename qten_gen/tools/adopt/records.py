@@ -171,9 +171,6 @@ VERSION = 1
 _STAYING = {Level.BASE: "stays", Level.ANNOTATE: "is not annotated"}
 """The verb for a class for which a level can do nothing."""
 
-_MOST = 12
-"""How many reasons the summary lists."""
-
 
 def lines_of(outcome: Outcome, verbose: bool, color: bool) -> Iterator[str]:
     """A line for each class that changes or stays; with `verbose`, for every class."""
@@ -199,11 +196,8 @@ def _painted(text: str, style: str, color: bool) -> str:
 def summary(outcome: Outcome, written: bool, seconds: float) -> Iterator[str]:
     """How many classes there are, what became of them, and how often each reason to stay occurs."""
     reasons = Counter(reason.text for each in outcome.adoptions if (reason := each.why_it_stays) is not None)
-    for text, number in reasons.most_common(_MOST):
+    for text, number in reasons.most_common():
         yield f"{number:5} {'stays' if number == 1 else 'stay'}: {text}"
-    rest = [number for _, number in reasons.most_common()[_MOST:]]
-    if rest:
-        yield f"{sum(rest):5} {'stays' if sum(rest) == 1 else 'stay'} for {len(rest)} other reason{'s' if len(rest) > 1 else ''}"
     counts = Counter(_state(each) for each in outcome.adoptions)
     words = {
         "changed": "adopted" if written else "to adopt",
@@ -239,13 +233,7 @@ def as_json(outcome: Outcome, written: bool) -> str:
             "adopted": each.is_adopted,
             "done": [{"level": level.value, "text": line} for level, line in each.done],
             "stays": [
-                {
-                    "level": level.value,
-                    "text": reason.text,
-                    "line": each.found.line,
-                    "help": reason.help,
-                    "code": reason.code,
-                }
+                {"level": level.value, "text": reason.text, "help": reason.help, "code": reason.code}
                 for level, reason in each.stays
             ],
             "notes": list(each.notes),

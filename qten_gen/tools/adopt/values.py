@@ -305,7 +305,7 @@ FUNCTIONS = frozenset(
 """Functions that return one tensor."""
 
 FUNCTIONS_OF_SEVERAL = frozenset(f"torch.{name}" for name in "chunk meshgrid split tensor_split unbind".split())
-"""Functions that return a sequence of tensors."""
+"""Functions that return a sequence of tensors, most of which tensors have as methods too."""
 
 METHODS = frozenset(
     "abs add add_ addcmul amax amin argmax argmin argsort bernoulli bernoulli_ bfloat16 bmm bool byte ceil clamp "
@@ -321,9 +321,6 @@ METHODS = frozenset(
     "unsqueeze unsqueeze_ var view view_as zero_".split()
 )
 """Methods of a tensor that return one."""
-
-METHODS_OF_SEVERAL = frozenset("chunk split tensor_split unbind".split())
-"""Methods of a tensor that return a sequence of tensors."""
 
 ATTRIBUTES = frozenset("H T data imag mH mT real".split())
 """Attributes of a tensor that are one, and never None."""
@@ -356,6 +353,3 @@ CLASSES = frozenset(
 
 EINOPS = frozenset(f"einops.{name}" for name in ("rearrange", "reduce", "repeat"))
 """Functions that return a tensor for a tensor."""
-
-EINOPS_LAYERS = frozenset(f"einops.layers.torch.{name}" for name in ("Rearrange", "Reduce"))
-"""Layers that return a tensor for a tensor."""

@@ -92,3 +92,18 @@ class Self(q.TensorClass, Generic[Size]):
 
     x: Size
     given: typing.Any = None
+
+
+class Frame:
+    """Has a class for its parts."""
+
+    class Part(q.TensorClass):
+        """Declared inside a class, where no import finds it."""
+
+        x: Array
+
+
+class Video(q.TensorClass):
+    """Holds what is declared inside a class."""
+
+    part: Frame.Part

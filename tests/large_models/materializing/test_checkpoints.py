@@ -119,13 +119,15 @@ class Net(nn.Module):
 
 def found_in(module: nn.Module, given: Mapping[str, object], prefix: str = "") -> dict[str, Tensor]:
     """The tensors that a checkpoint has by name."""
-    matches = matched(survey(module), given, prefix)  # type: ignore[arg-type] # some have other things than tensors
+    matches = matched(survey(module), given, prefix).tensors  # type: ignore[arg-type] # some have other things than tensors
     return {held.homes[0].qualified: tensor for held, tensor in matches.items()}
 
 
 @pytest.mark.parametrize("names", [["embed.weight"], ["head.weight"], ["embed.weight", "head.weight"]])
 def test_a_tied_tensor_is_found_under_any_of_its_names(names: list[str]) -> None:
     assert found_in(Net(), {name: torch.zeros(6, 4) for name in names}).keys() == {"embed.weight"}
+    with pytest.raises(CheckpointError, match=r"head\.weight: the module ties it to embed\.weight, and it has other"):
+        found_in(Net(), {"embed.weight": torch.zeros(6, 4), "head.weight": torch.ones(6, 4)})
 
 
 def test_a_checkpoint_may_be_partial_and_of_a_larger_module_and_have_the_names_of_wrappers() -> None:
@@ -162,7 +164,7 @@ def test_everything_that_does_not_fit_is_listed() -> None:
         "step: expected torch.float32, got torch.complex64, which has imaginary parts",
         "epoch: expected a tensor, got int",
         "model: expected a tensor, got dict; give the state dict that is in it",
-        "norm._extra_state: extra state is not read; materialize without it, and call load_state_dict afterwards",
+        "norm._extra_state: the module has no set_extra_state",
     ]
 
 
@@ -197,6 +199,37 @@ def test_migrate_brings_names_up_to_date_and_may_compute_tensors() -> None:
         found_in(module, today)
 
 
+class Counted(nn.Linear):
+    """A layer with a number beside its tensors in its state dict."""
+
+    steps = 0
+
+    def get_extra_state(self) -> dict[str, int]:
+        return {"steps": self.steps}
+
+    def set_extra_state(self, state: dict[str, int]) -> None:
+        assert not self.weight.is_meta
+        self.steps = state["steps"]
+
+
+class Counting(Module):
+    first: Counted = submodule(Counted, 2, 3)
+    second: Counted = submodule(Counted, 2, 3)
+
+    def __post_init__(self) -> None:
+        self.register_module("again", self.first)
+
+
+def test_extra_state_is_set_once_the_tensors_are_there_and_not_beside_tensors_that_stay() -> None:
+    """One module is registered under two names, and the state dict has both."""
+    trained, module = Counting(), Counting.on_meta()
+    trained.first.steps, trained.second.steps = 3, 4
+    module.second = Counted(2, 3)
+    module.materialize("cpu", state_dict=trained.state_dict())
+    assert (module.first.steps, module.second.steps) == (3, 0)
+    assert torch.equal(module.first.weight, trained.first.weight)
+
+
 class Own(nn.Linear):
     def _load_from_state_dict(self, *args: object, **keywords: object) -> None:
         raise AssertionError
@@ -212,9 +245,3 @@ def test_a_module_that_loads_in_its_own_way_is_refused() -> None:
         f"0 (Own): Own._load_from_state_dict {advice}",
         f"1 (Linear): found_in {advice}",
     ]
-
-
-def test_a_checkpoint_of_a_model_without_the_tie_is_refused() -> None:
-    given = {"embed.weight": torch.zeros(6, 4), "head.weight": torch.ones(6, 4)}
-    with pytest.raises(CheckpointError, match=r"head\.weight: the module ties it to embed\.weight, and it has other"):
-        found_in(Net(), given)

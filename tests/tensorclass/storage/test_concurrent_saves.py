@@ -15,11 +15,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.storage import files
+from qten_gen.runtime.tensorclass.storage import files, saving
 from qten_gen.runtime.tensorclass.storage.files import only_writer
+from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 from tests.fresh_process import FreshProcess
 
-from .declared import Noted, Outer, assert_equal, files_in, outer
+from .declared import Inner, Noted, Outer, assert_equal, files_in, outer
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -251,3 +252,25 @@ def test_an_object_that_was_not_there_before_the_save_waited_counts_for_existsok
     with pytest.raises(FileExistsError):
         outer(4, seed=2).memmap(tmp_path, existsok=False)
     assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
+
+
+def test_a_part_that_is_being_saved_alone_when_it_gets_an_owner_is_the_owners(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part, owner = outer(4, seed=1).inner, outer(4, seed=2)
+    saves = threading.Thread(target=owner.memmap, args=(tmp_path,))
+    write = saving._Save._write
+
+    def interrupted(self: Any, fresh: Any) -> None:
+        monkeypatch.setattr(saving._Save, "_write", write)
+        write(self, fresh)
+        saves.start()
+        saves.join(0.3)  # it waits for this save from the moment on that it is decided
+
+    monkeypatch.setattr(saving._Save, "_write", interrupted)
+    part.memmap(tmp_path / "inner")
+    saves.join()
+    assert_equal(Outer.load_memmap(tmp_path), owner)
+    assert_equal(Inner.load_memmap(tmp_path / "inner"), owner.inner)
+    with pytest.raises(StorageError, match="belongs to the object in"):
+        part.memmap(tmp_path / "inner")

@@ -121,8 +121,6 @@ def test_a_document_says_the_same_as_the_report(project: Path) -> None:
     assert (document["version"], document["written"]) == (1, False)
     names = {each["class"]: (each["adopted"], len(each["stays"])) for each in document["classes"]}
     assert names == {"shop.model.Encoder": (True, 0), "shop.model.Wide": (True, 0), "shop.model.Task": (False, 1)}
-    (task,) = (each for each in document["classes"] if each["class"] == "shop.model.Task")
-    assert task["stays"][0]["line"] == task["line"]
 
 
 def test_a_base_is_found_in_another_folder_of_a_namespace_package(project: Path) -> None:

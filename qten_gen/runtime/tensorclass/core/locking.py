@@ -3,62 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from threading import get_ident
 from types import TracebackType
 from typing import TypeVar
 from weakref import ref
 
-from torch.compiler import is_compiling
-
 from .locks import lock, nested_objects, one_thread_at_a_time, owners_of, refusal
 from .stored import FROZEN, Lock, Stored
-
-
-class OpenBlocks:
-    """The blocks of one object. The newest ends first, whichever thread it is in.
-
-    A block is as old as its call of `lock_` or `unlock_`: between that and the block, other threads may begin and end theirs.
-    """
-
-    __slots__ = ("_called", "_calls", "_open")
-
-    def __init__(self) -> None:
-        self._calls = 0
-        self._open: list[tuple[int, bool]] = []
-        self._called: dict[int, tuple[int, bool]] = {}
-
-    def announce(self, was_locked: bool) -> None:
-        """Note a call of `lock_` or `unlock_`, on which a `with` statement may follow in this thread."""
-        self._calls += 1
-        self._called[_thread()] = self._calls, was_locked
-
-    def begin(self) -> bool:
-        """Begin the block of the last call of `lock_` or `unlock_` in this thread, and return True if there was one."""
-        called = self._called.pop(_thread(), None)
-        if called is None:
-            return False
-        self._open.append(called)
-        if not is_compiling():
-            self._open.sort()
-        return True
-
-    def end(self) -> bool | None:
-        """End the newest block. Return True if the object was locked before; None where another thread decides later."""
-        ended, was_locked = self._open.pop()
-        if is_compiling():
-            return was_locked
-        self._called.pop(_thread(), None)
-        later = [(call, thread) for thread, (call, _) in self._called.items() if call > ended]
-        if not later:
-            return was_locked
-        call, thread = min(later)
-        self._called[thread] = call, was_locked
-        return None
-
-
-def _thread() -> int:
-    return 0 if is_compiling() else get_ident()
-
 
 T = TypeVar("T", bound=Stored)
 
@@ -126,10 +76,10 @@ def enter(self: T) -> T:
     Raises:
         TypeError: it follows on nothing of the kind.
     """
-    blocks: OpenBlocks | None = getattr(self, "_entered", None)
-    with one_thread_at_a_time():
-        if blocks is not None and blocks.begin():
-            return self
+    called, open = getattr(self, "_entered", (None, ()))
+    if called is not None:
+        self._entered = None, (*open, called)
+        return self
     raise TypeError(
         f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_(); to write to an object in another shape, "
         "change the result, and store it with .update afterwards"
@@ -140,11 +90,12 @@ def leave(
     self: Stored, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
 ) -> None:
     """End a `with` statement: the object is locked, or not, as it was before."""
+    *open, was_locked = self._entered[1]
+    self._entered = None, tuple(open)
     with one_thread_at_a_time():
-        was_locked = self._entered.end()
         if was_locked:
             lock(self)
-        elif was_locked is False:
+        else:
             _release(self)
 
 
@@ -157,12 +108,11 @@ def _release(self: Stored) -> None:
 
 
 def _remember(self: Stored) -> None:
-    blocks: OpenBlocks | None = getattr(self, "_entered", None)
-    if blocks is None:
-        blocks = self._entered = OpenBlocks()
+    """Note how the object is before a call of `lock_` or `unlock_`: a `with` statement that follows on it ends with that."""
     owners = owners_of(self)
     # Where another object keeps it locked, that alone decides how long.
-    blocks.announce(self._lock is not None and (not owners or any(owner is self for owner in owners)))
+    was_locked = self._lock is not None and (not owners or any(owner is self for owner in owners))
+    self._entered = was_locked, getattr(self, "_entered", (None, ()))[1]
 
 
 def _tree(self: Stored) -> Iterator[Stored]:

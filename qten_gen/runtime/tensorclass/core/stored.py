@@ -59,8 +59,8 @@ class Stored:
         """A name or None for each batch dimension; None where no dimension has one."""
         _lock: Lock | None
         """The lock that forbids changes; None for an object that may change."""
-        _entered: Any  # `locking.OpenBlocks`
-        """Unset until `lock_` or `unlock_` is called."""
+        _entered: tuple[bool | None, tuple[bool, ...]]
+        """If it was locked before the last call of `lock_` or `unlock_`, and before each open `with` block. Unset at first."""
 
         _declared_as: ClassVar[Summary]
         """The declaration in the class statement."""

@@ -174,12 +174,9 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         StorageError: the folder is one of a larger object.
     """
     made = Description(self, folder, options)
-    owner = schema.owner_of(folder)
-    if owner is not None:
-        # Its metadata says what its parts are, so a part cannot be replaced behind its back.
-        other = "save that one, or save to another folder"
-        raise StorageError(f"{folder} belongs to the object in {owner.folder}; {other}")
+    _refuse_part(folder)
     with files.only_writer(folder):
+        _refuse_part(folder)  # it may have got an owner meanwhile
         work = _Save(folder, made)
         # Asked under the lock: whoever had it before may have replaced the files.
         there = [] if options.like else [item for item in made.placed if files.is_at(item.tensor, item.path)]
@@ -196,6 +193,14 @@ def save(self: T, folder: str, options: SaveOptions) -> T:
         ]
     tensors = iter(mapped)
     return with_tensors(self, lambda _: next(tensors), torch.device("cpu"))
+
+
+def _refuse_part(folder: str) -> None:
+    """Refuse a folder of a larger object, whose metadata says what its parts are: none is replaced behind its back."""
+    owner = schema.owner_of(folder)
+    if owner is not None:
+        other = "save that one, or save to another folder"
+        raise StorageError(f"{folder} belongs to the object in {owner.folder}; {other}")
 
 
 class _Save:
@@ -233,6 +238,8 @@ class _Save:
             raise
         for folder, _ in self.levels[1:]:
             files.make_folder(folder)
+            with files.only_writer(folder):
+                pass  # a save of this part alone has ended by now, and another one is refused
         for item in fresh:
             os.replace(f"{self.folder}{os.sep}{item.entry.pending}", item.path)
         self._remove(self.replaced)

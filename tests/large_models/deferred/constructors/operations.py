@@ -320,9 +320,10 @@ def mathematics(module: Written) -> None:
     module.qr = torch.linalg.qr(torch.randn(4, 4))[0]
     module.singular = torch.linalg.svdvals(torch.randn(3, 3))
     module.norm = torch.linalg.matrix_norm(torch.randn(5, 3), 2)
-    module.frobenius = torch.linalg.norm(torch.randn(5, 3), "fro")
-    module.condition = torch.linalg.cond(torch.randn(3, 3))
-    module.eigenvalues = torch.linalg.eigvalsh(torch.randn(4, 4))
+    module.eigenvalues = torch.linalg.eig(torch.randn(4, 4))[0]
+    module.low_rank = torch.svd_lowrank(torch.randn(6, 5), q=2)[1]
+    module.sorted, module.places = torch.sort(torch.randn(5))
+    module.spectrum = torch.stft(torch.randn(32), 8, window=torch.hann_window(8), return_complex=True)
     module.window = torch.hann_window(8)
     module.mask = torch.triu(torch.full((4, 4), float("-inf")), 1)
     module.summed = torch.cumsum(torch.ones(4), 0)

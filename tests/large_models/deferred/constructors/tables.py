@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import io
-import itertools
 import math
 from typing import Any
 
@@ -78,25 +77,6 @@ def schedule_of_a_diffusion(module: Any) -> None:
 
 
 @constructor
-def kernel_of_a_blur(module: Any) -> None:
-    kernel = torch.ones(())
-    grids = torch.meshgrid([torch.arange(3, dtype=torch.float32)] * 2, indexing="ij")
-    for std, grid in zip((1.0, 2.0), grids, strict=True):
-        kernel = kernel * torch.exp(-(((grid - 1) / std) ** 2) / 2)
-    kernel = kernel / torch.sum(kernel)
-    module.register_buffer("weight", kernel.view(1, 1, *kernel.size()).repeat(4, *[1] * 3))
-    taps = torch.tensor([1.0, 3.0, 3.0, 1.0])
-    module.register_buffer("taps", (taps.ger(taps) / taps.sum() ** 2).flip([0, 1]))
-
-
-@constructor
-def slopes_of_linear_biases(module: Any) -> None:
-    module.register_buffer("slopes", torch.Tensor([2 ** (-8 * i / 4) for i in range(1, 5)]).view(4, 1, 1))
-    module.learned = nn.Parameter(torch.log(module.slopes))
-    module.offsets = -torch.arange(5).view(1, -1).repeat(5, 1).sub(torch.arange(5).view(-1, 1)).abs()
-
-
-@constructor
 def masks_of_attention(module: Any) -> None:
     module.register_buffer("causal", torch.tril(torch.ones(4, 4)).view(1, 1, 4, 4).bool())
     module.register_buffer("added", torch.empty(4, 4).fill_(float("-inf")).triu_(1))
@@ -138,25 +118,6 @@ def state_matrix_of_a_state_space_model(module: Any) -> None:
 
 
 @constructor
-def codebooks(module: Any) -> None:
-    levels = [8, 5, 5]
-    module.register_buffer("levels", torch.tensor(levels, dtype=torch.int32), persistent=False)
-    module.register_buffer(
-        "basis", torch.cumprod(torch.tensor([1, *levels[:-1]]), dim=0, dtype=torch.int32), persistent=False
-    )
-    module.size = module.levels.prod().item()
-    codes = torch.arange(module.size).unsqueeze(-1) // module.basis % module.levels
-    half = module.levels // 2
-    module.register_buffer("implicit", (codes - half) / half, persistent=False)
-    module.register_buffer("mask", 2 ** torch.arange(5 - 1, -1, -1))
-    module.bits = (torch.arange(2**5)[..., None].int() & module.mask != 0).float()
-    module.codebook = F.normalize(torch.randn(4, 3), dim=-1)
-    weight = torch.empty(1, 4, 3)
-    nn.init.xavier_normal_(weight)
-    module.register_buffer("projection", weight)
-
-
-@constructor
 def degrees_of_masked_layers(module: Any) -> None:
     inputs, hidden = (torch.arange(1, 5), torch.randint(1, 4, (6,)))
     module.register_buffer("mask", (hidden.unsqueeze(-1) >= inputs.unsqueeze(0)).float())
@@ -165,16 +126,6 @@ def degrees_of_masked_layers(module: Any) -> None:
     module.register_buffer("flipped", 1 - module.mask)
     module.order = torch.randperm(4)
     module.inverse = torch.argsort(module.order)
-
-
-@constructor
-def a_table_written_element_by_element(module: Any) -> None:
-    table = torch.zeros(4, 4)
-    for k, n in itertools.product(range(4), range(4)):
-        table[k, n] = math.cos(math.pi * k * (n + 0.5) / 4)
-    table[0] /= math.sqrt(2)
-    module.register_buffer("dct", table)
-    module.stacked = torch.stack([torch.stack([torch.tensor(float(i * j)) for j in range(3)]) for i in range(3)])
 
 
 @constructor
@@ -203,38 +154,6 @@ def matrices_of_a_graph(module: Any) -> None:
     module.pairs = torch.combinations(torch.arange(4))
     module.lower = torch.tril_indices(3, 3, -1)
     module.product = torch.cartesian_prod(torch.arange(2), torch.arange(3))
-
-
-@constructor
-def quantiles_and_bins(module: Any) -> None:
-    x = torch.randn(50)
-    module.edges = torch.quantile(x, torch.linspace(0, 1, 5))
-    module.bins = torch.bucketize(x, module.edges)
-    module.found = torch.searchsorted(module.edges, x[:3])
-    module.histogram = torch.histc(x, 5)
-    module.top = torch.topk(x, 3).values
-    module.sorted, module.places = torch.sort(x[:5])
-    module.median = x.median()
-    module.counts = torch.unique(torch.randint(0, 3, (10,)), return_counts=True)[1]
-
-
-@constructor
-def constants_of_linear_algebra(module: Any) -> None:
-    module.a = torch.vander(torch.arange(3.0))
-    module.b = torch.logspace(0, 2, 3)
-    module.c = torch.block_diag(torch.ones(2, 2), torch.eye(1))
-    module.d = torch.kron(torch.eye(2), torch.ones(1, 2))
-    module.e = torch.linalg.cholesky(torch.eye(3) + torch.ones(3, 3))
-    u, s, vh = torch.linalg.svd(torch.randn(4, 3), full_matrices=False)
-    module.f = nn.Parameter(u[:, :2] @ torch.diag(s[:2]))
-    module.g = nn.Parameter(vh[:2])
-    module.h = torch.svd_lowrank(torch.randn(6, 5), q=2)[1]
-    module.i = torch.pinverse(torch.randn(3, 2))
-    module.j = torch.linalg.eig(torch.randn(3, 3))[0]
-    module.k = torch.trapz(torch.arange(4.0))
-    module.l = torch.cross(torch.randn(3), torch.randn(3), dim=0)
-    module.n = torch.special.i0(torch.linspace(0, 1, 3))
-    module.o = torch.kaiser_window(8)
 
 
 @constructor
@@ -309,17 +228,3 @@ def values_from_files(module: Any) -> None:
     module.register_buffer("b", torch.load(io.BytesIO(STATE_DICT.getvalue()))["weight"][0])
     module.c = torch.from_numpy(numpy.load(io.BytesIO(ARRAY.getvalue())))
     module.d = torch.frombuffer(bytearray(b"\x00\x01\x02\x03"), dtype=torch.uint8)
-
-
-@constructor
-def windows_and_grids(module: Any) -> None:
-    module.a = torch.repeat_interleave(torch.randn(2), torch.tensor([1, 2]))
-    module.b = torch.split(torch.randn(4), torch.tensor([1, 3]).tolist())
-    module.c = torch.nn.utils.rnn.pad_sequence([torch.randn(2), torch.randn(3)])
-    module.d = torch.stft(torch.randn(32), 8, window=torch.hann_window(8), return_complex=True)
-    module.e = torch.istft(module.d, 8, window=torch.hann_window(8))
-    module.g = F.grid_sample(
-        torch.randn(1, 1, 3, 3),
-        F.affine_grid(torch.eye(2, 3)[None], [1, 1, 3, 3], align_corners=False),
-        align_corners=False,
-    )
