@@ -115,9 +115,8 @@ def _encoded(value: Any) -> Any:
     if kind in _NUMBERS:
         number, names, defaults = _NUMBERS[kind]
         values = [getattr(value, name) for name in names]
-        while (
-            values and values[-1] is defaults[len(values) - 1]
-        ):  # most values are the defaults, which are objects of their own
+        # Most values are the defaults, which are objects of their own. At the end of a record they need not be written.
+        while values and values[-1] is defaults[len(values) - 1]:
             values.pop()
         return [number, *map(_encoded, values)]
     if kind is NodePath:

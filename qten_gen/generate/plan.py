@@ -119,6 +119,7 @@ def _plan_file(
         blocking = examination.blocking(path, existing)
         linked = examined.linked
         declares = linked is not None and bool(linked.declarations)
+        # Outputs with a known fingerprint are as the last run left them, so nobody else has written there.
         found = [*examined.found, *(obstacles(path, existing if known is None else {}) if declares else ())]
         if linked is not None and not examined.unread:
             found += (

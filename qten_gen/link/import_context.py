@@ -63,6 +63,7 @@ class Exports:
     def star_names(self, file: SourceFile) -> tuple[dict[str, ImportedName], bool]:
         """The names that the star imports of a file bind, and whether it has such imports and all their names are known."""
         star_names: dict[str, ImportedName] = {}
+        # In their order: of two star imports that bind a name, the later one counts.
         for star, source in self._stars(file):
             for name in sorted(self._bound(star, source)):
                 # `__all__` of a package may list its modules, which its text need not bind.

@@ -175,7 +175,7 @@ class Names:
             # After `from .pool import pool`, the name `package.pool.size` is in the module, which is not in the run.
             return None if tail and found.startswith(f"{file.module}.{head}.") else found
         alias = _alias(file, head, as_object)
-        # A name without a module is bound nowhere, and a type with arguments is more than another name.
+        # A name without a module is bound nowhere, and a type with arguments, as in `Ids = Int[Tensor, "b"]`, is no other name.
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name
         return None

@@ -239,7 +239,7 @@ def _relevant(
     """The relevant files, according to the rules in the docstring of this module."""
     if (
         None in modules.anywhere.values()
-    ):  # a class whose base has several places is reported, so its file has to be read
+    ):  # a base in several places is reported, so the file of the class has to be read
         possible = {path: tuple(modules.possible(origins[path], found.imports)) for path, found in scans.items()}
         imports = {path: (*found, *possible[path]) for path, found in imports.items()}
     importers = importers_of(imports)

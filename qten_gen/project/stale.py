@@ -216,8 +216,10 @@ def _changes(before: Mapping[str, SourceRecord], now: Mapping[str, SourceRecord]
             for module in {record.module for record in (old, new) if record is not None}:
                 yield from (module, f"?{module}")
             continue
+        # A source without a digest of its content was never parsed, so nothing depends on its content.
         if old.content and old.content != new.content:
             yield new.module
+    # A package that is new, or gone, decides whether its names are looked up among the files at all.
     heads = ({item.module.partition(".")[0] for item in each.values() if item.is_relevant} for each in (before, now))
     first, second = heads
     yield from (f"{head}." for head in first ^ second)

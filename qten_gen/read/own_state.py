@@ -59,7 +59,7 @@ def _lists(node: Function, scope: Scope) -> dict[str, tuple[str, ...]]:
                 pass
             case _:
                 continue
-        uses[name] -= 1
+        uses[name] -= 1  # what is left is another use, by which the list may go anywhere
     return {name: contents for name, contents in found.items() if not uses[name]}
 
 

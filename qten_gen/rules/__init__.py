@@ -40,7 +40,9 @@ from .rule import Rule as Rule
 from .rule_input import Facts as Facts
 from .rule_input import RuleContext
 
-UNREGISTERED_STATE = Rule(Kind("QG323", "unregistered-state", "warning"), check=unmanaged_state.unregistered_state)
+UNREGISTERED_STATE = Rule(
+    Kind("QG323", "unregistered-state", "warning"), check_module=unmanaged_state.unregistered_state
+)
 
 _RULES = (
     Rule(
@@ -50,7 +52,7 @@ _RULES = (
     ),
     Rule(INCONSISTENT_BASES, check=class_statements.inconsistent_bases),
     Rule(Kind("QG104", "unknown-flag"), check=class_statements.unknown_flag),
-    Rule(Kind("QG105", "incompatible-flags"), check=class_statements.incompatible_flags),
+    Rule(Kind("QG105", "incompatible-flags"), check_tensorclass=class_statements.incompatible_flags),
     Rule(Kind("QG108", "duplicate-class"), check_file=class_statements.duplicate_class),
     Rule(Kind("QG109", "incompatible-decorator"), check=class_statements.incompatible_decorator),
     Rule(MISPLACED_SPECIFIER, check=specifiers.misplaced_specifier, check_file=specifiers.misplaced_specifier_in_file),
@@ -63,7 +65,7 @@ _RULES = (
     Rule(UNKNOWN_TYPE, check=field_types.unknown_type),
     Rule(Kind("QG208", "unsupported-type"), check=field_types.unsupported_type),
     Rule(Kind("QG210", "implicit-tensor-conversion", "warning"), check=tensor_fields.implicit_tensor_conversion),
-    Rule(Kind("QG211", "unsupported-shape"), check=tensor_fields.unsupported_shape),
+    Rule(Kind("QG211", "unsupported-shape"), check_tensorclass=tensor_fields.unsupported_shape),
     Rule(Kind("QG212", "conditional-field"), check=dynamic_declarations.conditional_field),
     Rule(Kind("QG213", "invalid-default"), check=defaults.invalid_default),
     Rule(Kind("QG216", "unmanaged-tensor", "warning"), check=unmanaged_state.unmanaged_tensor),
@@ -71,24 +73,24 @@ _RULES = (
     Rule(Kind("QG218", "invalid-replacement", "warning"), check_file=replaced_fields.invalid_replacement),
     Rule(Kind("QG221", "hidden-type"), check=field_names.hidden_type),
     Rule(Kind("QG301", "invalid-dimension"), check=dimensions.invalid_dimension),
-    Rule(Kind("QG302", "unknown-dimension"), check=dimensions.unknown_dimension),
-    Rule(Kind("QG303", "missing-initializer"), check=dimensions.missing_initializer),
+    Rule(Kind("QG302", "unknown-dimension"), check_module=dimensions.unknown_dimension),
+    Rule(Kind("QG303", "missing-initializer"), check_module=dimensions.missing_initializer),
     Rule(Kind("QG305", "invalid-specifier-argument"), check=specifiers.invalid_specifier_argument),
-    Rule(Kind("QG306", "ignored-specifier"), check=specifiers.ignored_specifier),
-    Rule(Kind("QG307", "missing-init-flag"), check=class_statements.missing_init_flag),
-    Rule(Kind("QG310", "invalid-repeat"), check=children.invalid_repeat),
+    Rule(Kind("QG306", "ignored-specifier"), check_module=specifiers.ignored_specifier),
+    Rule(Kind("QG307", "missing-init-flag"), check_module=class_statements.missing_init_flag),
+    Rule(Kind("QG310", "invalid-repeat"), check_module=children.invalid_repeat),
     Rule(Kind("QG314", "shared-object"), check=shared_objects.shared_object),
     Rule(Kind("QG315", "invalid-initializer"), check=dimensions.invalid_initializer),
     Rule(
         Kind("QG320", "invalid-submodule-argument", can_be_wrong=True),
-        check=submodule_arguments.invalid_submodule_argument,
+        check_module=submodule_arguments.invalid_submodule_argument,
     ),
     UNREGISTERED_STATE,
-    Rule(Kind("QG324", "unannotated-registration", "warning"), check=unmanaged_state.unannotated_registration),
-    Rule(Kind("QG326", "uncacheable-tensor", can_be_wrong=True), check=cached_tensors.uncacheable_tensor),
-    Rule(Kind("QG341", "invalid-choice"), check=children.invalid_choice),
+    Rule(Kind("QG324", "unannotated-registration", "warning"), check_module=unmanaged_state.unannotated_registration),
+    Rule(Kind("QG326", "uncacheable-tensor", can_be_wrong=True), check_module=cached_tensors.uncacheable_tensor),
+    Rule(Kind("QG341", "invalid-choice"), check_module=children.invalid_choice),
     Rule(Kind("QG343", "invalid-alias"), check=field_names.invalid_alias),
-    Rule(Kind("QG344", "early-value", can_be_wrong=True), check=dynamic_declarations.early_value),
+    Rule(Kind("QG344", "early-value", can_be_wrong=True), check_module=dynamic_declarations.early_value),
     Rule(Kind("QG403", "unimported-handler", "warning"), check_file=handlers.unimported_handler),
     Rule(Kind("QG404", "uncovered-handler", "warning"), check_file=handlers.uncovered_handler),
     Rule(Kind("QG501", "missing-super-init", "warning"), check_plain=plain_modules.missing_super_init),
@@ -100,7 +102,7 @@ _RULES = (
 RULES = tuple(sorted(_RULES, key=lambda rule: rule.kind.code))
 """All rules, sorted by code."""
 
-DECLARATION_RULES = tuple(rule for rule in RULES if rule.check is not None)
+DECLARATION_RULES = tuple(rule for rule in RULES if rule.check or rule.check_module or rule.check_tensorclass)
 FILE_RULES = tuple(rule for rule in RULES if rule.check_file is not None)
 PLAIN_RULES = tuple(rule for rule in RULES if rule.check_plain is not None)
 """The rules of `qten-gen check`, beside UNREGISTERED_STATE."""

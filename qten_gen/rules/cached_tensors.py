@@ -11,7 +11,7 @@ _FOLLOWED = frozenset({"training", "dtype", "device"})
 """A cached value is computed again when one of these changes."""
 
 
-def uncacheable_tensor(context: RuleContext) -> Iterator[Problem]:
+def uncacheable_tensor(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """A cached virtual tensor reads what can change unnoticed.
 
     A cached value is computed again when a config field or a derived value changes that its method reads, also in methods of the
@@ -35,9 +35,6 @@ def uncacheable_tensor(context: RuleContext) -> Iterator[Problem]:
     -        ^^^^^^
              return torch.exp(-self.rate)
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl):
-        return
     cached = [field for field in declaration.fields if isinstance(field, VirtualDecl) and field.cached]
     if not cached:
         return

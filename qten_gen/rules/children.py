@@ -12,7 +12,7 @@ from .dynamic_declarations import is_dynamic_text
 from .rule_input import Facts, Problem, RuleContext, at
 
 
-def invalid_choice(context: RuleContext) -> Iterator[Problem]:
+def invalid_choice(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """A choice does not fit what decides it.
 
     `choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})` looks up the value of the config field `act` when an instance is made. A
@@ -33,9 +33,6 @@ def invalid_choice(context: RuleContext) -> Iterator[Problem]:
          activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
     -                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl):
-        return
     config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
     for field in context.module_fields:
         if isinstance(field, SubmoduleDecl):
@@ -151,7 +148,7 @@ _SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", 
 _NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))
 
 
-def invalid_repeat(context: RuleContext) -> Iterator[Problem]:
+def invalid_repeat(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """The argument `repeat=` or `keys=` of a submodule cannot be used.
 
     `repeat=` creates a ModuleList with that many children, and `keys=` a ModuleDict with a child for each name. If a field had
@@ -176,9 +173,6 @@ def invalid_repeat(context: RuleContext) -> Iterator[Problem]:
     +    layers: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat="depth")
     +    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl):
-        return
     config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl | DerivedDecl)}
     for field in context.module_fields:
         if not isinstance(field, SubmoduleDecl | ParameterDecl) or (field.repeat is None and field.keys is None):

@@ -125,7 +125,7 @@ def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
 _PAIRS = (("autocast", "nocast"), ("autocast", "tensor_only"), ("nocast", "tensor_only"))
 
 
-def incompatible_flags(context: RuleContext) -> Iterator[Problem]:
+def incompatible_flags(declaration: TensorClassDecl, context: RuleContext) -> Iterator[Problem]:
     """A class combines two flags that contradict each other.
 
     `autocast` converts values to the annotated types, `nocast` keeps them unchanged, and `tensor_only` makes every field a
@@ -144,12 +144,8 @@ def incompatible_flags(context: RuleContext) -> Iterator[Problem]:
          tokens: Tensor
          epoch: int
     """
-    declaration = context.declaration
-    if not isinstance(declaration, TensorClassDecl):
-        return
-    inherited: frozenset[str] = frozenset()
     parents = [p for p in context.facts.parents(declaration) if isinstance(p, TensorClassDecl)]
-    inherited = inherited.union(*(parent.flags for parent in parents))
+    inherited = frozenset[str]().union(*(parent.flags for parent in parents))
     for first, second in _PAIRS:
         if {first, second} <= declaration.flags and not any({first, second} <= parent.flags for parent in parents):
             notes = tuple(f"{flag!r} is inherited from a base class" for flag in (first, second) if flag in inherited)
@@ -182,7 +178,7 @@ def incompatible_decorator(context: RuleContext) -> Iterator[Problem]:
             yield Problem(f"{short} would replace the constructor of {name}", place, f"remove @{short}")
 
 
-def missing_init_flag(context: RuleContext) -> Iterator[Problem]:
+def missing_init_flag(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """A Module inherits a hand-written `__init__` that does not fit what the classes declare, and does not say so.
 
     Where a class in the chain declares fields that make a constructor, a type checker gives a class without its own `__init__`
@@ -218,8 +214,7 @@ def missing_init_flag(context: RuleContext) -> Iterator[Problem]:
     +    def __init__(self, wide: bool) -> None:
     +        super().__init__(8 if wide else 4)
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl) or declaration.writes_init or declaration.keeps_init:
+    if declaration.writes_init or declaration.keeps_init:
         return
     parents = [parent for parent in context.facts.ancestors(declaration) if isinstance(parent, ModuleDecl)]
     writer = next((parent for parent in parents if parent.writes_init), None)

@@ -80,7 +80,7 @@ def invalid_dimension(context: RuleContext) -> Iterator[Problem]:
 _INTEGERS = frozenset({"builtins.int", "builtins.bool"})
 
 
-def unknown_dimension(context: RuleContext) -> Iterator[Problem]:
+def unknown_dimension(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """An expression uses a name that is not a config field or a derived value, or one whose value does not fit.
 
     The constructor computes sizes and other values from its own arguments, which are the fields with a plain annotation, and
@@ -103,11 +103,9 @@ def unknown_dimension(context: RuleContext) -> Iterator[Problem]:
     -                                    ^^^
     +    weight: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
     """
-    if not isinstance(context.declaration, ModuleDecl):
-        return
-    declared = {field.name: field for field in context.declaration.fields}
-    yield from _means_two_things(context, context.declaration)
-    for expression in expressions(context):
+    declared = {field.name: field for field in declaration.fields}
+    yield from _means_two_things(context, declaration)
+    for expression in expressions(declaration, context):
         place = expression.argument.place
         unknown = list(unknown_names(expression, declared))
         usable = usable_names(expression, declared)
@@ -168,7 +166,7 @@ def _means_two_things(context: RuleContext, declaration: ModuleDecl) -> Iterator
                 yield Problem(message, place, "rename the config field")
 
 
-def missing_initializer(context: RuleContext) -> Iterator[Problem]:
+def missing_initializer(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """A parameter or buffer is not initialised.
 
     The constructor allocates it with `torch.empty`, so it would contain whatever was in memory before: other values in every
@@ -197,8 +195,7 @@ def missing_initializer(context: RuleContext) -> Iterator[Problem]:
     +    def reset_parameters(self) -> None:
     +        torch.arange(self.dim, out=self.table)
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl) or declaration.custom_reset or declaration.custom_init:
+    if declaration.custom_reset or declaration.custom_init:
         return
     if declaration.post_init:
         return  # it may fill them, which is checked when an instance is made

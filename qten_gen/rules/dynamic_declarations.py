@@ -207,7 +207,7 @@ def _value(field: FieldSource, context: RuleContext) -> Iterator[Problem]:
 _FUNCTIONS = ("torch.nn.functional.", "torch.nn.init.")
 
 
-def early_value(context: RuleContext) -> Iterator[Problem]:
+def early_value(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """An argument of a specifier is computed when the class statement runs, though it is meant for each instance.
 
     Only strings are expressions over the arguments of the constructor. `2 * depth` without quotes is computed once, with the
@@ -233,7 +233,7 @@ def early_value(context: RuleContext) -> Iterator[Problem]:
     +    up: nn.Linear = submodule(nn.Linear, "dim", "2*depth")
     +    norm: nn.Module = submodule(choice("rms", {True: nn.RMSNorm, False: nn.LayerNorm}), "dim")
     """
-    if context.is_running or not isinstance(context.declaration, ModuleDecl):
+    if context.is_running:
         return
     above: set[str] = set()
     for field in context.source.fields:

@@ -157,11 +157,8 @@ class Expression:
         return (found.start(), len(text)) if found else None
 
 
-def expressions(context: RuleContext) -> Iterator[Expression]:
+def expressions(declaration: ModuleDecl, context: RuleContext) -> Iterator[Expression]:
     """The expressions that the class itself declares, as far as they can be parsed."""
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl):
-        return
     names = Names({field.name: field for field in declaration.fields})
     for field in context.module_fields:
         yield from _of_field(field, names, context)

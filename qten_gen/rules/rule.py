@@ -11,7 +11,7 @@ from inspect import cleandoc
 from textwrap import indent
 
 from ..common.records import record
-from ..model import FileDecl
+from ..model import FileDecl, ModuleDecl, TensorClassDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .plain_classes import Finding, PlainClass
 from .rule_input import Facts, Problem, RuleContext
@@ -24,6 +24,10 @@ class Rule:
     kind: Kind
     check: Callable[[RuleContext], Iterator[Problem]] | None = None
     """Checks one declaration."""
+    check_module: Callable[[ModuleDecl, RuleContext], Iterator[Problem]] | None = None
+    """Checks one declaration, if it is a Module."""
+    check_tensorclass: Callable[[TensorClassDecl, RuleContext], Iterator[Problem]] | None = None
+    """Checks one declaration, if it is a TensorClass."""
     check_file: Callable[[FileDecl, Facts], Iterator[Problem]] | None = None
     """Checks a whole file, such as its handlers."""
     check_plain: Callable[[PlainClass], Iterator[Finding]] | None = None
@@ -33,7 +37,14 @@ class Rule:
 
     def of_declaration(self, context: RuleContext) -> Iterator[Diagnostic]:
         """The diagnostics about one declaration."""
-        return map(self.diagnostic, self.check(context) if self.check is not None else ())
+        match context.declaration:
+            case ModuleDecl() as module if self.check_module is not None:
+                found = self.check_module(module, context)
+            case TensorClassDecl() as tensorclass if self.check_tensorclass is not None:
+                found = self.check_tensorclass(tensorclass, context)
+            case _:
+                found = iter(()) if self.check is None else self.check(context)
+        return map(self.diagnostic, found)
 
     def of_file(self, file: FileDecl, facts: Facts) -> Iterator[Diagnostic]:
         """The diagnostics about what a file has beside its declarations."""
@@ -59,7 +70,7 @@ class Rule:
 
     @property
     def _documentation(self) -> tuple[str, str, str]:
-        function = self.check or self.check_file or self.check_plain
+        function = self.check or self.check_module or self.check_tensorclass or self.check_file or self.check_plain
         return cleandoc(self.text or (function and function.__doc__) or "").partition("\n\nExample:\n\n")
 
 

@@ -152,7 +152,7 @@ def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
     return message, f"write class {cls}({bases}){instead}"
 
 
-def ignored_specifier(context: RuleContext) -> Iterator[Problem]:
+def ignored_specifier(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """A Module with a hand-written `__init__` uses specifiers.
 
     If the class or a base defines `__init__`, no constructor is generated, so the specifier has no effect: `module.weight`
@@ -176,8 +176,7 @@ def ignored_specifier(context: RuleContext) -> Iterator[Problem]:
              super().__init__()
     +        self.weight = nn.Parameter(torch.ones(dim))
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl) or not declaration.custom_init:
+    if not declaration.custom_init:
         return
     reason, way_out = _why(declaration, context)
     for field in context.module_fields:

@@ -47,7 +47,7 @@ class _Parameters:
         return (*self.positional, *self.keyword_only)
 
 
-def invalid_submodule_argument(context: RuleContext) -> Iterator[Problem]:
+def invalid_submodule_argument(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """The arguments of a submodule do not fit its class.
 
     The constructor would raise TypeError when the first instance is made: an argument that the class does not take, one that is
@@ -73,8 +73,6 @@ def invalid_submodule_argument(context: RuleContext) -> Iterator[Problem]:
     -                                           ^^^^
     +    block: Block = submodule(Block, "dim", heads=2)
     """
-    if not isinstance(context.declaration, ModuleDecl):
-        return
     for child in context.module_fields:
         if isinstance(child, SubmoduleDecl):
             source = context.field_source(child.name)

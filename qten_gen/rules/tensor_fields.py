@@ -9,7 +9,7 @@ from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES, Axis, AxisKind, Un
 from .rule_input import Problem, RuleContext
 
 
-def unsupported_shape(context: RuleContext) -> Iterator[Problem]:
+def unsupported_shape(declaration: TensorClassDecl, context: RuleContext) -> Iterator[Problem]:
     """The shape or dtype of a jaxtyping annotation cannot be checked.
 
     The constructor and assignments of a TensorClass check tensors against their annotations, such as `Float[Tensor, "*batch seq
@@ -32,8 +32,7 @@ def unsupported_shape(context: RuleContext) -> Iterator[Problem]:
     -             ^^^^^^^^^^^^^^^^^^^^^^^^^^^
     +    scores: Float[Tensor, "*batch seq classes"] | None = None
     """
-    declaration = context.declaration
-    if not isinstance(declaration, TensorClassDecl) or declaration.checks == "off":
+    if declaration.checks == "off":
         return
     # The names whose size is known in every object: those in fields that are never None.
     certain = (f for f in declaration.fields if f.kind is FieldKind.TENSOR and f.dims is not None and not f.optional)

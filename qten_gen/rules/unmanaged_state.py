@@ -127,7 +127,7 @@ def _fields_with_tensors(source: ClassSource) -> bool:
 _CONSTRUCTORS = ("__init__", "__post_init__")
 
 
-def unregistered_state(context: RuleContext) -> Iterator[Problem]:
+def unregistered_state(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """A constructor keeps tensors or modules where torch does not find them.
 
     A module assigned to an attribute is registered, but not one in a list or a dict: `parameters()` does not contain its
@@ -156,9 +156,6 @@ def unregistered_state(context: RuleContext) -> Iterator[Problem]:
     +        self.layers = nn.ModuleList(nn.Linear(dim, dim) for _ in range(depth))
     +        self.register_buffer("mask", torch.ones(dim, dim).tril(), persistent=False)
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl):
-        return
     declared = {field.name for field in declaration.fields if not isinstance(field, ConfigDecl)}
     bases = [source for source in context.facts.lineage(declaration.qualified).values() if source is not None]
     registered = {each.name for source in bases for each in source.registers if each.is_tensor}
@@ -210,7 +207,7 @@ def _problem(change: AttributeChange, lists: set[str], context: RuleContext) -> 
     return f"the tensor {what} is not registered, so .to() does not move it", help
 
 
-def unannotated_registration(context: RuleContext) -> Iterator[Problem]:
+def unannotated_registration(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
     """A constructor registers a name by a string, which type checkers do not see.
 
     They report `self.mask` of `register_buffer("mask", ...)` wherever it is read. An annotation in the class body gives it a
@@ -232,8 +229,7 @@ def unannotated_registration(context: RuleContext) -> Iterator[Problem]:
              super().__init__()
              self.register_buffer("mask", torch.ones(length, length).tril())
     """
-    declaration = context.declaration
-    if not isinstance(declaration, ModuleDecl) or not context.constructs_itself:
+    if not context.constructs_itself:
         return
     classes = (declaration, *context.facts.ancestors(declaration))
     if any(base.name == language.OPEN_MODULE for each in classes for base in each.bases):

@@ -164,9 +164,12 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
 
         Raises:
             TypeError: the lengths are no integers.
-            ValueError: a length is negative, or larger than that of the padded rows.
+            ValueError: a length is negative, or larger than that of the padded rows, or there are more or fewer lengths.
         """
-        mask = where
+        mask, least = where, where.dim() + (where.dtype is not torch.bool)
+        if not 0 < least <= len(padded.shape) or padded.shape[: where.dim()] != where.shape:
+            expected = f"lengths [*batch], or a mask [*batch, length], of padded rows of shape {list(padded.shape)}"
+            raise ValueError(f"Ragged.from_padded: expected {expected}, got {describe(where)}")
         if where.dtype is not torch.bool:
             mask = torch.arange(padded.shape[where.dim()], device=where.device) < where.unsqueeze(-1)
         refuse_unknown_mask("Ragged.from_padded", mask)
@@ -305,11 +308,8 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             )
         refuse_unknown_mask("Ragged.keep_rows", mask)
         lengths = self._lengths.new_zeros(self._lengths.numel()).index_add(0, self.item_index, mask.long())
-        out: Any = object.__new__(type(self))
-        return cast(
-            "Ragged[R]",
-            out._fill(self._rows[mask], lengths.view(self._batch_size), None, self._batch_size, self._device),
-        )
+        out: Ragged[R] = object.__new__(type(self))
+        return out._fill(self._rows[mask], lengths.view(self._batch_size), None, self._batch_size, self._device)
 
     def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:
         """The rows of each item reduced to one: a Tensor of shape `[*batch, *event]`.
@@ -327,7 +327,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         if not isinstance(rows, Tensor):
             raise TypeError(
                 f"{type(self).__name__}.reduce: expected rows in a Tensor; reduce a field: "
-                ".map_rows(lambda rows: rows.boxes).reduce(...)"
+                f".map_rows(lambda rows: rows.{rows._fields[0]}).reduce({how!r})"
             )
         exact = rows.is_floating_point() or rows.is_complex()
         undefined = {"sum": False, "mean": not exact, "max": rows.is_complex() or rows.dtype is torch.bool}
@@ -339,8 +339,8 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         if how == "max":
             smallest = -torch.inf if exact else torch.iinfo(rows.dtype).min
             index = self.item_index.view(-1, *(1,) * len(event)).expand_as(rows)
-            found = rows.new_full((items, *event), smallest).scatter_reduce(0, index, rows, "amax")
-            return found.view(*self._batch_size, *event)
+            least = rows.new_full((items, *event), smallest)
+            return least.scatter_reduce(0, index, rows, "amax").view(*self._batch_size, *event)
         # As `torch.sum` and `torch.mean`: half precision is summed in float32, and integers are in int64.
         half = rows.dtype in (torch.float16, torch.bfloat16)
         wide = rows.to(torch.float32 if half else rows.dtype if exact else torch.int64)

@@ -62,7 +62,7 @@ SETTINGS = settings(
 EXPORTED = ("__add__", "__mul__", "__rsub__", "cat", "flip", "neg", "reshape", "stack", "to double", "unsqueeze")
 """Operations that are tried in exported programs, each of which takes its time to be made."""
 
-REFUSED = "is Ragged|holds one Python value per item|argument 'dim'|frozen"
+REFUSED = "is Ragged|Ragged items|holds one Python value per item|argument 'dim'|frozen"
 """Messages about a Ragged field, another one before it, or what is looked at first."""
 
 ERRORS = (RuntimeError, IndexError, TypeError, ValueError)

@@ -124,6 +124,8 @@ def test_a_write_to_a_packed_object_reaches_those_that_shared_memory_and_no_othe
     packed.corner.fill_(1)
     assert packed.label is not None
     assert packed.label.eq(1).all() and base.eq(0).all()
+    base.untyped_storage().resize_(0)  # freed memory is not packed
+    assert value.pack().corner is value.corner
 
 
 def test_what_was_packed_can_be_saved_by_torch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,13 +138,6 @@ def test_what_was_packed_can_be_saved_by_torch(monkeypatch: pytest.MonkeyPatch) 
         with torch.serialization.safe_globals([Box]):
             whole, part, corner = torch.load(file)
         assert corner.equal(value.corner) and facts(whole) == facts(value) and facts(part) == facts(value[:2])
-
-
-def test_a_tensor_whose_memory_is_freed_is_not_packed() -> None:
-    value = Box(torch.zeros(4), torch.ones(4), batch_size=4)
-    value.corner.untyped_storage().resize_(0)
-    packed = value.pack()
-    assert packed.label is not None and packed.label.equal(torch.ones(4))
 
 
 def packed_double(corner: Tensor) -> Tensor:
@@ -266,7 +261,12 @@ def test_what_shares_memory_with_a_tensor_that_requires_gradients_is_not_copied(
         assert found.label.fill_(3).equal(found.corner)
 
 
-def test_what_is_in_shared_memory_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_in_shared_memory_is_not_copied_nor_what_the_main_process_sends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    value = Box(torch.zeros(4), torch.zeros(4), batch_size=4)
+    sent(value).corner.fill_(3)
+    assert value.corner.eq(3).all()
     value = Box(torch.zeros(4), torch.zeros(4), batch_size=4).share_memory_()
     found, descriptors = in_a_worker(monkeypatch)(value)
     assert descriptors == 2
@@ -274,12 +274,6 @@ def test_what_is_in_shared_memory_is_not_copied(monkeypatch: pytest.MonkeyPatch)
     assert value.corner.eq(3).all()
     again, descriptors = in_a_worker(monkeypatch)(Box(torch.ones(4), torch.ones(4), batch_size=4).pack(shared=True))
     assert (descriptors, storages(again)) == (1, 1)
-
-
-def test_outside_of_workers_the_sender_sees_writes() -> None:
-    value = Box(torch.zeros(4), torch.zeros(4), batch_size=4)
-    sent(value).corner.fill_(3)
-    assert value.corner.eq(3).all()
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

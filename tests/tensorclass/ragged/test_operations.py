@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
     "cumsum": (lambda b: lifted(torch.cumsum)(b, 0), "Batch.boxes is Ragged, and its items cannot be"),
     "new_zeros": (lambda b: b.new_zeros(3), "Batch.boxes is Ragged, and its items cannot be created"),
     "pad": (lambda b: b.pad([1, 1]), "Batch.boxes is Ragged, and its items cannot be padded"),
-    "a tensor over the batch": (lambda b: b * torch.ones(4), "Batch.boxes is Ragged, so a Tensor over the batch size"),
+    "a tensor over the batch": (lambda b: b * torch.ones(4), "Batch.boxes: a Tensor over the batch size does not"),
     "objects of other lengths": (lambda b: b + b.flip(0), "Batch.boxes: expected the same lengths in both, got 3 and"),
     "inner items of other lengths": (
         lambda b: put(Drawing.stack([drawing(1, [2, 1])]), 0, drawing(1, [1, 2])),
@@ -241,7 +241,7 @@ def test_numbers_are_written_into_the_rows_of_items() -> None:
     b[MASK] = 5
     expected = [sample(0, 3) * 0 + 5, sample(1, 0), sample(2, 2) * 0 + 7, sample(3, 1) * 0 + 5]
     assert_items(b, expected)
-    with pytest.raises(TypeError, match=r"Batch\.boxes is Ragged, so a Tensor over the batch size"):
+    with pytest.raises(TypeError, match=r"Batch\.boxes: a Tensor over the batch size does not apply to Ragged items"):
         b[:] = torch.ones(4)
 
 

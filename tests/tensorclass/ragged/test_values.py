@@ -18,7 +18,7 @@ from .declared import KINDS, LENGTHS, RAGGED, Batch, Frozen, Maybe, Outer, Targe
 rand, jagged = torch.rand, torch.nested.nested_tensor_from_jagged
 
 
-def from_lengths(lengths: list[float]) -> object:
+def from_lengths(lengths: object) -> object:
     return Ragged.from_padded(torch.ones(2, 3, 4), torch.tensor(lengths))
 
 
@@ -35,6 +35,7 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no dimension": (lambda: [rand(()), rand(())], TypeError, "Batch.boxes: item 0: expected a Tensor whose first"),
     "another shape": (lambda: [rand(1, 4), rand(1, 5)], ValueError, "a shape of ['n', 4] as in item 0, got [1, 5]"),
     "no rows of a shape": (lambda: [rand(1, 4), rand(0)], ValueError, "a shape of ['n', 4] as in item 0, got [0]"),
+    "a list of lists": (lambda: Ragged.of(cast(Any, [[1], [2]])), TypeError, "dimension is the rows, got a list"),
     "an array": (lambda: Ragged.of(cast(Any, [rand(1, 4).numpy()])), TypeError, "Ragged.of: item 0: expected a Tensor"),
     "another annotation": (
         lambda: [torch.rand(4, 3), torch.rand(4, 3)],
@@ -50,6 +51,9 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "floats": (lambda: Ragged(rand(3, 4), torch.ones(3)), TypeError, "Ragged: expected integers for the lengths"),
     "no rows": (lambda: Ragged(cast(Any, [1, 2])), TypeError, "Ragged: expected a Tensor or an object of a Tens"),
     "padded too little": (lambda: from_lengths([4, 1]), ValueError, "expected lengths of 4 rows in all, got [4, 1]"),
+    "padded by another mask": (lambda: from_lengths([[True, False]] * 2), ValueError, "or a mask [*batch, length], of"),
+    "padded by a bool": (lambda: from_lengths(True), ValueError, "Ragged.from_padded: expected lengths [*batch], or"),
+    "padded by three lengths": (lambda: from_lengths([1, 1, 1]), ValueError, "expected lengths [*batch], or a"),
     "padded negatively": (lambda: from_lengths([-1, 1]), ValueError, "Ragged: expected lengths of 1 rows in all"),
     "padded by floats": (lambda: from_lengths([1.5, 1]), TypeError, "Ragged: expected integers for the lengths"),
     "offsets": (lambda: jagged(rand(6, 4), torch.tensor([1, 2, 5])), ValueError, "Batch.boxes: expected lengths of 6"),

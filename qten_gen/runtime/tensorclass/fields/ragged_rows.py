@@ -82,18 +82,19 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     items: list[Any] = values_of_lists(where, value, batch_size, what)
     if not items:
         raise ValueError(f"{where}: a list without items does not say the shape of rows; pass Ragged(rows, lengths)")
+    advice = "" if batch_size else "; pass batch_size=... for a batch of items"
     if cls is not Tensor:
-        _refuse_items(where, cls, items)
+        _refuse_items(where, cls, items, advice)
     try:
         shapes = [item.shape for item in items] if cls is Tensor else [item._batch_size for item in items]
         rows = items[0] if len(items) == 1 else torch.cat(items) if cls is Tensor else joined(items)
         sizes = [shape[0] for shape in shapes]
     except (AttributeError, IndexError, TypeError, RuntimeError):
-        _refuse_items(where, cls, items)
+        _refuse_items(where, cls, items, advice)
         raise
     # `torch.cat` takes an empty tensor of one dimension for one of any shape.
     if not isinstance(rows, cls) or (cls is Tensor and rows.dim() > 1 and 1 in map(len, shapes)):
-        _refuse_items(where, cls, items)
+        _refuse_items(where, cls, items, advice)
     lengths = tensor_of(sizes, device_of(rows))
     if len(batch_size) != 1:
         lengths = lengths.view(batch_size)
@@ -101,12 +102,12 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     return made._fill(rows, lengths, None if is_compiling() else [0, *accumulate(sizes)], batch_size, None)
 
 
-def _refuse_items(where: str, cls: type[Any], items: list[Any]) -> None:
-    """Refuse items that are not all rows of one class and shape."""
+def _refuse_items(where: str, cls: type[Any], items: list[Any], advice: str) -> None:
+    """Refuse items that are not all rows of one class and shape; the advice is about a list."""
     for at, item in enumerate(items):
         if not isinstance(item, cls) or not dims(item):
-            many = "; pass batch_size=... for a batch of items" if isinstance(item, list) else ""
-            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {described(item)}{many}")
+            got = f"{described(item)}{advice if isinstance(item, list) else ''}"
+            raise TypeError(f"{where}: item {at}: expected {_rows_of(cls)}, got {got}")
         if cls is Tensor and item.shape[1:] != items[0].shape[1:]:
             wanted = ["n", *items[0].shape[1:]]
             raise ValueError(f"{where}: item {at}: expected a shape of {wanted} as in item 0, got {list(item.shape)}")

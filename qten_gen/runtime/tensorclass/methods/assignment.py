@@ -144,7 +144,7 @@ def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Si
     for where, ragged in ragged_fields(self):
         if not is_number(value):
             raise TypeError(
-                f"{where} is Ragged, so a Tensor over the batch size does not apply to it; write into its rows, or write "
+                f"{where}: a Tensor over the batch size does not apply to Ragged items; write into their rows, or write "
                 "Ragged items of the same lengths"
             )
         numbers = ragged.selected(where, plain)

@@ -127,7 +127,7 @@ def refuse_over_batch(self: Stored) -> None:
     """Raise the error of a tensor with one value an item, where a field has no items to apply it to, or items of several rows."""
     for where, _ in ragged_fields(self):
         raise TypeError(
-            f"{where} is Ragged, so a Tensor over the batch size does not apply to it; repeat the Tensor for the rows: "
+            f"{where}: a Tensor over the batch size does not apply to Ragged items; repeat it for the rows: "
             "tensor[ragged.item_index]"
         )
     refuse_unbatched(self)

@@ -11,6 +11,7 @@ shapes. Without it a mismatch may hang the processes, or mix up their tensors.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -122,7 +123,8 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
     for buffer in own.filled():
         rooms.append([torch.empty_like(buffer) for _ in range(world)])
         distributed.all_gather(rooms[-1], buffer, group=group)
-    made = [with_tensors(self, _empty, self._device) for _ in range(world)]
+    empty = partial(torch.empty_like, memory_format=torch.contiguous_format, requires_grad=False)
+    made = [with_tensors(self, empty, self._device) for _ in range(world)]
     for other, *received in zip(made, *rooms, strict=True):
         _Buffers(other, lengths=True).write_back(received)
     return made
@@ -158,10 +160,6 @@ class _Buffers:
         for tensor, buffer in zip(self.large, received[len(self.small) :], strict=True):
             if buffer.data_ptr() != tensor.data_ptr():
                 tensor.copy_(buffer)
-
-
-def _empty(tensor: Tensor) -> Tensor:
-    return torch.empty_like(tensor, memory_format=torch.contiguous_format, requires_grad=False)
 
 
 def _bytes(tensor: Tensor) -> Tensor:

@@ -289,12 +289,15 @@ class _Load:
             self.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
         elif self.assign:
             return loaded
+        elif name in owner.__structure__ and not own.is_meta:  # objects share lengths, which nothing is copied into
+            if (new := loaded.tolist()) != (old := own.tolist()):
+                self.wrong.append(
+                    f"{key}: expected items of the lengths {abridged(old)}, got {abridged(new)}; {_ADVICE}"
+                )
         elif reason := _obstacle(own, loaded, key):
             self.wrong.append(f"{where}: {reason}")
-        elif name not in owner.__structure__:
+        else:
             self.copies.append((own, loaded))
-        elif (new := loaded.tolist()) != (old := own.tolist()):  # objects share lengths, which nothing is copied into
-            self.wrong.append(f"{key}: expected items of the lengths {abridged(old)}, got {abridged(new)}; {_ADVICE}")
         return own
 
     def refuse(self, owner: Stored, strict: bool) -> None:
