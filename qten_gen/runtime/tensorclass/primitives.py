@@ -12,7 +12,7 @@ import linecache
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from weakref import WeakSet
 
 from ...common.naming import storage
@@ -34,18 +34,24 @@ _FUNCTIONS: Final = {
 """The functions in the texts, by late module."""
 _HOMES: Final = {name: module for module, names in _FUNCTIONS.items() for name in names.split()}
 
-_SAME: Final = "self._batch_size, self._device, self._names"
-_MADE: Final = {
-    "_map": ("fn", _SAME),
-    "_map_with": ("fn, argument, device", "self._batch_size, device, self._names"),
-    "_rearrange": ("fn, argument, batch_size", "batch_size, self._device"),
-    "_zip": ("fn, other", _SAME),
-    "_join": ("fn, items, batch_size", "batch_size, self._device"),
+_MADE: Final = "object.__new__(type(self))._fill"
+_MAKING: Final = {
+    "_map": ("fn", f"return {_MADE}({{}}self._batch_size, self._device, self._names)"),
+    "_map_with": ("fn, argument, device", f"return {_MADE}({{}}self._batch_size, device, self._names)"),
+    "_rearrange": ("fn, argument, batch_size", f"return {_MADE}({{}}batch_size, self._device)"),
+    "_zip": ("fn, other", f"return {_MADE}({{}}self._batch_size, self._device, self._names)"),
+    "_join": ("fn, items, batch_size", f"return {_MADE}({{}}batch_size, self._device)"),
+    "_split": (
+        "fn, argument, batch_sizes",
+        "parts = zip({}batch_sizes)",
+        f"return [{_MADE}(*part, self._device) for part in parts]",
+    ),
+    "_leaves": ("", "return [{}]"),
 }
-"""The primitives that make one object: their parameters, and the batch size, device and names that they give it."""
+"""The primitives that put a value of each field into a call or a list: their parameters and lines."""
 _WRITING: Final = {"_index_put": "index, other", "_check_compatible": "other"}
 """The primitives that have a statement for each field, and their parameters."""
-_NAMES: Final = ("_fill", *_MADE, "_split", *_WRITING, "_leaves", "_field_values", "_to_dict")
+_NAMES: Final = ("_fill", *_MAKING, *_WRITING, "_field_values", "_to_dict")
 
 
 class _Code(NamedTuple):
@@ -171,14 +177,14 @@ def __getattr__(name: str) -> Any:
 class Uncompiled:
     """Stands in a class for a primitive until it is looked up."""
 
-    __slots__ = ("name", "owner")
+    __slots__ = ("name",)
 
-    def __set_name__(self, owner: type[Stored], name: str) -> None:
-        self.owner, self.name = owner, name
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-    def __get__(self, instance: object, owner: type) -> Any:
-        _put_in_place(self.owner, (self.name,))
-        return getattr(owner if instance is None else instance, self.name)
+    def __get__(self, instance: object, owner: type[Stored]) -> Any:
+        holder = next(cls for cls in owner.__mro__ if vars(cls).get(self.name) is self)
+        return _put_in_place(cast("type[Stored]", holder), (self.name,))[self.name].__get__(instance, owner)
 
 
 _WITH_STAND_INS: WeakSet[type[Stored]] = WeakSet()
@@ -186,7 +192,7 @@ _WITH_STAND_INS: WeakSet[type[Stored]] = WeakSet()
 
 def stand_ins() -> dict[str, Uncompiled]:
     """The stand-ins of the primitives, for the namespace of a class."""
-    return {name: Uncompiled() for name in _NAMES}
+    return {name: Uncompiled(name) for name in _NAMES}
 
 
 def prepare(cls: type[Stored]) -> None:
@@ -203,7 +209,7 @@ def put_all_in_place() -> None:
         _put_in_place(cls, [name for name, found in vars(cls).items() if isinstance(found, Uncompiled)])
 
 
-def _put_in_place(cls: type[Stored], names: Sequence[str]) -> None:
+def _put_in_place(cls: type[Stored], names: Sequence[str]) -> dict[str, FunctionType]:
     """Compile some primitives of a class. Together they take half the time that they take one by one."""
     functions: dict[str, FunctionType] = {}
     text = "".join(f"{line}\n" for name in names for line in _lines(cls._declared_as, name))
@@ -213,6 +219,7 @@ def _put_in_place(cls: type[Stored], names: Sequence[str]) -> None:
         for called in _HOMES.keys() & function.__code__.co_names:
             __getattr__(called)
         type.__setattr__(cls, name, function)
+    return functions
 
 
 @lru_cache(maxsize=1024)
@@ -227,35 +234,26 @@ def _code(filename: str, text: str) -> CodeType:
 
 def _lines(summary: Summary, name: str) -> Iterator[str]:
     """The lines of a primitive."""
-    fields = summary.fields
-    static = [field for field in fields if field.kind in ("static", "per item")]
-    carried = [field for field in fields if field not in static]
+    static = [field for field in summary.fields if field.kind in ("static", "per item")]
+    carried = [field for field in summary.fields if field not in static]
     in_order = [*carried, *static]  # in which `Stored._assign` passes their values on
     if name == "_fill":
         yield from _fill(in_order, summary.frozen)
-    elif name in _MADE:
-        parameters, others = _MADE[name]
-        yield f"def {name}(self, {parameters}):"
-        yield f"    return object.__new__(type(self))._fill({_listed(_texts(in_order, name))}{others})"
-    elif name == "_split":
-        yield "def _split(self, fn, argument, batch_sizes):"
-        yield f"    parts = zip({_listed(_texts(in_order, name))}batch_sizes)"
-        yield "    return [object.__new__(type(self))._fill(*part, self._device) for part in parts]"
+    elif name == "_field_values":
+        parts = ([f"self.{storage(field.name)}" for field in part] for part in (carried, static))
+        yield f"def _field_values(self): return {', '.join(f'({_listed(part)})' for part in parts)}"
+    elif name == "_to_dict":
+        texts = zip(summary.fields, _texts(summary.fields, name), strict=True)
+        yield f"def _to_dict(self): return {{{', '.join(f'{field.name!r}: {text}' for field, text in texts)}}}"
     elif name in _WRITING:
         yield f"def {name}(self, {_WRITING[name]}):"
-        yield from (f"    {text}" for text in _texts(fields, name) if text)
+        yield from (f"    {text}" for text in _texts(summary.fields, name) if text)
         yield "    return None"
-    elif name == "_leaves":
-        yield "def _leaves(self):"
-        yield f"    return [{_listed([text for text in _texts(fields, name) if text])}]"
-    elif name == "_field_values":
-        yield "def _field_values(self):"
-        parts = ([f"self.{storage(field.name)}" for field in part] for part in (carried, static))
-        yield f"    return {', '.join(f'({_listed(part)})' for part in parts)}"
     else:
-        yield "def _to_dict(self):"
-        items = [f'"{field.name}": {text}' for field, text in zip(fields, _texts(fields, name), strict=True)]
-        yield f"    return {{{_listed(items)}}}"
+        parameters, *lines = _MAKING[name]
+        yield f"def {name}(self, {parameters}):"
+        values = _listed([text for text in _texts(in_order, name) if text])
+        yield from (f"    {line.format(values)}" for line in lines)
 
 
 def _fill(fields: Sequence[FieldSummary], is_frozen: bool) -> Iterator[str]:

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, TypeVar, cast
 
 from ..core.error_text import difference, label
 from ..core.stored import Stored
 from .static import PLAIN
 
 S = TypeVar("S")
-
-
-@runtime_checkable
-class SupportsAll(Protocol):
-    """The result of comparing two arrays."""
-
-    def all(self) -> object: ...
 
 
 def equal(left: object, right: object) -> bool:
@@ -59,8 +52,8 @@ def _is_array(value: object) -> bool:
     return hasattr(value, "dtype") and bool(getattr(value, "shape", ()))
 
 
-def _all(same: object) -> bool:
-    return bool(same.all() if isinstance(same, SupportsAll) else same)
+def _all(same: Any) -> bool:  # whatever `==` of two values gives
+    return bool(same.all() if hasattr(same, "all") else same)
 
 
 def same(self: Stored, name: str, values: Sequence[S]) -> S:
