@@ -9,7 +9,10 @@ import re
 from textwrap import fill
 
 import torch
+from torch import nn
 
+from qten_gen.common.operation_names import CLASS_METHODS, METHODS
+from qten_gen.rules.field_names import MODULE, TENSORCLASS
 from qten_gen.runtime.tensorclass.methods.operands import Function
 from qten_gen.runtime.tensorclass.operations.entries import Group, Operation
 from qten_gen.runtime.tensorclass.operations.table import GROUPS
@@ -53,7 +56,21 @@ begins with the first one. Methods take a `dim` by name too.
 
 def documentation() -> str:
     """The text of the page, in Markdown."""
-    return "\n".join([_INTRODUCTION, *(_section(group) for group in GROUPS)])
+    return "\n".join([_INTRODUCTION, *(_section(group) for group in GROUPS), _reserved()])
+
+
+def _reserved() -> str:
+    """The section about names that fields cannot have. Those of operations stand above."""
+    of_operations = {*METHODS, *CLASS_METHODS}
+    of_batches = ", ".join(f"`{name}`" for name in sorted(TENSORCLASS - of_operations))
+    of_modules = ", ".join(f"`{name}`" for name in sorted(MODULE - {*dir(nn.Module), "training"}))
+    return "\n\n".join(
+        [
+            "## Names that fields cannot have",
+            _filled(f"In a TensorClass the methods above, and {of_batches}."),
+            _filled(f"In a Module what `nn.Module` has, and {of_modules}."),
+        ]
+    )
 
 
 def _section(group: Group) -> str:

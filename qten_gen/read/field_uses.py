@@ -17,7 +17,6 @@ _WITH_KEYS = frozenset({"exclude", "get", "pop", "replace", "select", "set", "se
 _LOCAL = "<locals>."
 """Stands before the names of classes that are defined in functions."""
 
-
 Object = tuple[str, ...]
 """An object: its class as the file writes it, `Batch` or `model.Batch`, and the fields that lead to it from one of the class."""
 
@@ -35,7 +34,7 @@ class FieldUse(NamedTuple):
 
 
 _Known = Mapping[str, Object | None]
-"""The objects by the names of variables; None for a variable whose class is not known."""
+"""The objects by the names of variables; None for a variable whose class is not known. `cls()` is what a call of `cls` gives."""
 _NOTHING: _Known = {}
 
 
@@ -43,8 +42,7 @@ def replacements(tree: ast.Module, scope: Scope) -> Iterator[ReplaceSource]:
     """The keywords that calls of `replace` in a file give objects of known classes."""
     owners = {id(use.replacing): (use.replacing, use.owner) for use in field_uses(tree) if use.replacing is not None}
     for call, owner in owners.values():
-        place = _path_to(call, tree) or NO_PATH
-        named = keywords(call.keywords, place / "keywords")
+        named = keywords(call.keywords, (_path_to(call, tree) or NO_PATH) / "keywords")
         given = tuple((each.keyword, value(each.value, each.place, scope)) for each in named if each.keyword)
         yield ReplaceSource((scope.resolve(owner[0]), *owner[1:]), given)
 
@@ -111,14 +109,15 @@ def _outside_functions(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 def _parameters(
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, own: Object | None
 ) -> dict[str, Object | None]:
-    """The parameters of a function; the first one of a method in the class `own` is an object of that class."""
+    """The parameters of a function; the first one of a method in the class `own` is an object of that class, or the class."""
     given = node.args
     positional = [*given.posonlyargs, *given.args]
     found = {each.arg: _annotated(each.annotation) for each in (*positional, *given.kwonlyargs)}
     found.update({each.arg: None for each in (given.vararg, given.kwarg) if each is not None})
     decorators = {dotted(each) for each in node.decorator_list} if isinstance(node, Function) else {"staticmethod"}
-    if own is not None and positional and not decorators & {"staticmethod", "classmethod"}:
-        found[positional[0].arg] = own
+    if own is not None and positional and "staticmethod" not in decorators:
+        first = positional[0].arg
+        found[f"{first}()" if "classmethod" in decorators else first] = own
     return found
 
 
@@ -218,9 +217,8 @@ def _object(node: ast.expr, known: _Known) -> Object | None:
     match node:
         case ast.Name(id=name):
             return known.get(name)
-        case ast.Attribute(value=inner, attr=name):
-            owner = _object(inner, known)
-            return None if owner is None else (*owner, name)
+        case ast.Attribute(value=inner, attr=name) if owner := _object(inner, known):
+            return (*owner, name)
         case ast.Call() if (called := _method(node)) and called[1] in _ALIKE:
             return _object(called[0], known)
         case ast.Subscript(value=inner, slice=index) if string_value(index) is None:
@@ -231,9 +229,11 @@ def _object(node: ast.expr, known: _Known) -> Object | None:
 
 
 def _class(node: ast.expr, known: _Known) -> Object | None:
-    """An object of the class that an expression names; None if it is no name, or names a variable."""
+    """An object of the class that an expression names; None if it is no name, or names a variable that is no class."""
     name = dotted(node)
-    return None if name is None or name.partition(".")[0] in known else (name,)
+    if name is None or name.partition(".")[0] in known:
+        return known.get(f"{name}()")
+    return (name,)
 
 
 def _annotated(node: ast.expr | None) -> Object | None:

@@ -53,10 +53,11 @@ class PlainClass:
 
 
 def owner_of(method: Function) -> str:
-    """The name of the parameter that the object is; empty where there is none."""
+    """The name of the parameter that the object is; empty where there is none, or an annotation says what it is."""
     parameters = (*method.args.posonlyargs, *method.args.args)
     decorators = {each.id for each in method.decorator_list if isinstance(each, ast.Name)}
-    return "" if not parameters or decorators & {"staticmethod", "classmethod"} else parameters[0].arg
+    is_other = not parameters or parameters[0].annotation is not None or decorators & {"staticmethod", "classmethod"}
+    return "" if is_other else parameters[0].arg
 
 
 @cache

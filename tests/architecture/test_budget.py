@@ -14,7 +14,7 @@ ROOMS = {
     "run|project|generate": 4_221,
     "read|link|model|common": 8_041,
     "reflection": 928,
-    "rules": 5_034,
+    "rules": 5_035,
     "emit|report|building": 2_308,
     "runtime/declaring": 3_271,
     "runtime/module": 3_658,

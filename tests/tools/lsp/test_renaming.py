@@ -28,6 +28,10 @@ class Batch(TensorClass):
     def lengths(self) -> Tensor:
         return self.«tokens».sum() + self.point.tokens
 
+    @classmethod
+    def at(cls, point: Point) -> "Batch":
+        return cls(«tokens»=point.tokens, point=point)
+
 class Sub(Batch):
     «tokens»: Tensor
     extra: Tensor | None = None

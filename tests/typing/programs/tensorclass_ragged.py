@@ -1,11 +1,9 @@
-"""Ragged fields, declared and generated: what is in their rows, and in those of an item."""
+"""Ragged fields: what is in their rows, and in those of an item."""
 
 from typing import assert_type
 
 import torch
-from kinds.tensorclasses import Detections as DeclaredDetections
-from kinds.tensorclasses import Point
-from kinds.tensorclasses_qten import Detections
+from kinds.tensorclasses import Detections, Point
 from torch import Tensor
 
 from qten_gen import Ragged, TensorClass
@@ -13,7 +11,7 @@ from qten_gen import Ragged, TensorClass
 x = torch.ones(2, 4)
 point = Point(torch.ones(2), torch.ones(2), batch_size=2)
 
-found = DeclaredDetections(x, [x, x], [point, point], batch_size=2)
+found = Detections(x, [x, x], [point, point], batch_size=2)
 assert_type(found.boxes, Ragged[Tensor])
 assert_type(found.boxes.rows, Tensor)
 assert_type(found.boxes.lengths, Tensor)
@@ -26,19 +24,17 @@ assert_type(found.words, Ragged[Tensor] | None)
 assert_type(found.parts, Ragged[Point] | None)
 for item in found.points:
     assert_type(item, Ragged[Point])
-DeclaredDetections(x, x, point, batch_size=())
-DeclaredDetections(x, x, point)  # E
-DeclaredDetections(x, found.boxes, found.points, words=Ragged.of([x, x]), batch_size=2)
+Detections(x, x, point, batch_size=())
+Detections(x, x, point)  # E
+Detections(x, found.boxes, found.points, words=Ragged.of([x, x]), batch_size=2)
 found.boxes = [x, x]
 found.boxes = "rows"  # E
 found.boxes.lengths = x  # E
 print(found.points.rows.weigth)  # E
-DeclaredDetections(x, found.points, found.points)  # E
-DeclaredDetections(x, found.boxes, found.boxes)  # E
+Detections(x, found.points, found.points)  # E
+Detections(x, found.boxes, found.boxes)  # E
 
-generated = Detections(x, [x, x], [point, point], batch_size=2)
-assert_type(generated.points.rows.weight, Tensor)
-assert_type(generated[0].boxes.rows, Tensor)
+assert_type(found.points.rows.weight, Tensor)
 
 assert_type(Ragged.of([x]), Ragged[Tensor])
 assert_type(Ragged.of([point]), Ragged[Point])

@@ -70,7 +70,7 @@ def values_of_lists(where: str, value: object, batch_size: Size, what: str, plac
     if not batch_size:
         return [value]
     where_it_is = f"{where} at {place}" if place else where
-    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+    if type(value) is not list and (isinstance(value, (str, bytes)) or not isinstance(value, Sequence)):
         raise TypeError(f"{where_it_is}: expected a list of {batch_size[0]} {what}, got {describe(value)}")
     if len(value) != batch_size[0]:
         raise ValueError(f"{where_it_is}: expected a list of {batch_size[0]}, got one of {len(value)}")

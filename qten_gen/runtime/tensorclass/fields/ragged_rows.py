@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import getitem
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Size, Tensor
@@ -64,7 +64,7 @@ def joined(rows: Sequence[Rows]) -> Rows:
     return first._join(torch.cat, rows, with_length(first._batch_size, 0, sum(map(count, rows))))
 
 
-def from_items(where: str, cls: type[Any], value: object, batch_size: Size | None) -> Any:
+def from_items(where: str, cls: type[Any], value: Any, batch_size: Size | None) -> Any:
     """The Ragged of rows for each item, in lists as deep as there are batch dimensions, or of a jagged nested tensor.
 
     Args:
@@ -77,7 +77,7 @@ def from_items(where: str, cls: type[Any], value: object, batch_size: Size | Non
     if isinstance(value, Tensor) and value.is_nested:
         raise TypeError(f"{where}: expected a nested tensor of rows in a Tensor, with layout=torch.jagged")
     if batch_size is None:
-        batch_size = Size((len(cast("Sequence[object]", value)),))
+        batch_size = Size((len(value),))
     what = f"items, each {_rows_of(cls)}, or a Ragged (Ragged.from_padded makes one of padded rows)"
     items: list[Any] = values_of_lists(where, value, batch_size, what)
     if not items:
