@@ -42,7 +42,7 @@ class Batch(TensorClass):
 >>> from market.model import Batch
 >>> from qten_gen import lifted
 >>> def example() -> Batch:
-...     return Batch(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.zeros(2, 2), batch_size=[2, 2])
+...     return Batch(torch.arange(1.0, 5).view(2, 2), torch.zeros(2, 2), batch_size=[2, 2])
 >>> lifted(torch.exp)(example()).weight
 tensor([[1., 1.],
         [1., 1.]])

@@ -129,7 +129,7 @@ def check_declaration(declaration: Declaration, source: ClassSource, facts: Fact
     Args:
         declaration: What was read.
         source: The statement.
-        project: Its ancestors and mixins, and the names of the TensorClasses in its annotations.
+        facts: Its ancestors and mixins, and the names of the TensorClasses in its annotations.
     """
     return tuple(_diagnostics(RuleContext(declaration, source, facts=facts)))
 

@@ -10,9 +10,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module
+from qten_gen import Module, submodule
 
-from .test_remade import OfPlain, OfSaved, OfUnknown, Unknown, assigned, emptied
+from .models import PlainRotary, frequencies
+from .test_remade import Inner, OfPlain, OfSaved, OfUnknown, Unknown, assigned, emptied
 
 
 @pytest.mark.parametrize("cls", [Unknown, OfSaved, OfUnknown, OfPlain])
@@ -65,3 +66,26 @@ def test_nothing_reads_what_was_never_written(read: Callable[[Tensor], object]) 
     assert (memory.shape, memory.device, memory.new_zeros(1).item()) == ((4,), torch.device("cpu"), 0)
     with pytest.raises(RuntimeError, match=r"Scratch\.memory was never written"):
         read(memory)
+
+
+class Doubled(Inner):
+    """A constructor that writes into the buffer once the methods of the class have made it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps.mul_(2)
+
+
+class AroundPlain(Module):
+    rotary: PlainRotary = submodule(PlainRotary, 8)
+
+    def forward(self) -> Tensor:
+        return self.rotary.inv_freq
+
+
+def test_what_a_constructor_or_a_plain_child_alone_can_make_raises_too() -> None:
+    with pytest.raises(RuntimeError, match=r"Doubled\.steps was never written.*what a constructor"):
+        emptied(Doubled)().tolist()
+    with pytest.raises(RuntimeError, match=r"PlainRotary\.inv_freq was never written"):
+        emptied(AroundPlain)().tolist()
+    assert torch.equal(AroundPlain().to_empty(device="cpu")(), frequencies(8))

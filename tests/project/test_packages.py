@@ -46,6 +46,7 @@ def test_a_source_root_may_have_an_init(qten_gen: Command) -> None:
     ("files", "expected"),
     [
         ({}, "from model import Batch as Batch"),
+        ({"src/torch/weights.bin": "", "src/shop/torch/nn/weights.bin": ""}, "from model import Batch as Batch"),
         ({"pyproject.toml": ""}, "from .model import Batch as Batch"),
         ({"pyproject.toml": "", "src/__init__.py": ""}, "from model import Batch as Batch"),
         ({"pyproject.toml": "[tool.qten-gen]\nsource-roots = []\n"}, "from model import Batch as Batch"),

@@ -7,17 +7,22 @@ by `version`, and `migrate` brings what an older version saved under the names o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
+from inspect import unwrap
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ...common.naming import REFERENCE
 from .functional import Functional
 from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase, Yielding
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
+
+
+_EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isinstance(each, CodeType)), None)
+"""The code of what `to_empty` applies to each tensor."""
 
 
 class DeclaredModule(ModuleBase, Functional):
@@ -68,8 +73,13 @@ class DeclaredModule(ModuleBase, Functional):
             from .life_cycles import look
 
             look(self)
-        unsaved = self._non_persistent_buffers_set
-        before = {name: self._buffers.get(name) for name in unsaved} if unsaved else None
+        is_emptied = _EMPTYING is not None and getattr(unwrap(fn), "__code__", None) is _EMPTYING
+        parts: list[nn.Module] = [self]
+        if is_emptied and recurse:
+            from .life_cycles import plain_parts
+
+            parts += plain_parts(self)
+        before = [(part, dict(part._buffers)) for part in parts if part._non_persistent_buffers_set]
         change = fn
         if type(self)._kept:
             from .ties_and_dtypes import keeping_dtypes
@@ -80,18 +90,19 @@ class DeclaredModule(ModuleBase, Functional):
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
-            from .life_cycles import remake_missing
+            if WATCHED in vars(self):
+                from .life_cycles import look_once
 
-            if before and remake_missing(self, torch.device("cpu")):
-                return self._apply(fn, recurse)
+                if look_once(self, torch.device("cpu")):
+                    return self._apply(fn, recurse)
             raise NotImplementedError(
                 f"{type(self).__name__} is on meta, where tensors have no values to move: module.materialize(device) gives them"
                 " their initial values there, and module.to_empty(device=device) allocates them without values"
             ) from None
-        if before:
+        for part, held in before:
             from .life_cycles import remake_emptied
 
-            remake_emptied(self, before, fn)
+            remake_emptied(part, held, is_emptied=is_emptied)
         return result
 
     def _load_from_state_dict(
@@ -120,18 +131,18 @@ class DeclaredModule(ModuleBase, Functional):
 
                 cast_assigned(self, state_dict, prefix)
                 share_assigned(self, state_dict, prefix)
-            if REFERENCE in self._buffers or self._modules:
+            if ModuleBase._follows:
                 from .virtual_tensors import follow_assigned
 
                 follow_assigned(self, state_dict, prefix)
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
-        if assigns and self._non_persistent_buffers_set:
-            from .life_cycles import remake_missing
+        if assigns and WATCHED in vars(self):
+            from .life_cycles import look_once
 
             given = (each.device for each in state_dict.values() if isinstance(each, Tensor) and not each.is_meta)
-            remake_missing(self, next(given, torch.get_default_device()))
+            look_once(self, next(given, torch.get_default_device()))
         if strict and None in self._modules.values():
             # nn.Module skips what is below a child that is registered as None: one that a condition has switched off.
             conditions = {name: getattr(each, "when", None) for name, each in cls._specifiers.items()}

@@ -4,9 +4,8 @@ A trainer makes a model on meta and gives its tensors memory. Parameters and per
 others get the values that their class gives them (`stand_in.py`), as soon as the module notices:
 
 * `to_empty`, a move or a cast: `remake_emptied`;
-* a load by `assign=True`, which leaves on meta what the state dict lacks: `remake_missing`;
-* memory that a trainer assigns past every method of the module: `look`, when the module is first called, copied or moved, or
-  one of its unsaved buffers is read.
+* a load by `assign=True`, which leaves on meta what the state dict lacks, and memory that a trainer assigns past every method of
+  the module: `look`, after such a load, and when the module is first called, copied or moved, or one of its buffers is read.
 
 For this a module with unsaved buffers on meta is watched: it notes each of them as its own code has left it. One that was
 written or replaced on meta since then has lost what something else wrote there, such as the constructor of a module around it.
@@ -17,10 +16,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Container, Mapping
-from inspect import signature, unwrap
+from collections.abc import Container, Iterator, Mapping
+from inspect import signature
 from traceback import walk_stack
-from types import CodeType
 from typing import Any
 
 import torch
@@ -29,12 +27,9 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
 from .marks import Unwritten, version_of
-from .module_base import WATCHED, ModuleBase, RegisteredProperty, is_asked_by_torch
+from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
 from .module_base import buffer as buffer_property
 from .stand_in import fixed_values, is_close, made_values
-
-_EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isinstance(each, CodeType)), None)
-"""The code of what `to_empty` applies to each tensor."""
 
 _ANY = None
 """In a note, in place of the version of a buffer in a copy of a module."""
@@ -55,7 +50,7 @@ def _is_fake(tensor: Tensor) -> bool:
 def watch(module: nn.Module, foreign: Container[str] = ()) -> None:
     """Watch a module while an unsaved buffer is on meta: note how its own code has left each, or that it has `foreign` values."""
     held = _unsaved(module)
-    if not any(each.is_meta for each in held.values()):
+    if not any_on_meta(held.values()):
         unwatch(module)
         return
     _note(module, held, foreign)
@@ -77,59 +72,66 @@ def _note(module: nn.Module, held: Mapping[str, Tensor], foreign: Container[str]
     }
 
 
-def _foreign(module: nn.Module, held: Mapping[str, Tensor | None]) -> set[str]:
-    """The buffers on meta that something else than the module has replaced, or written in place."""
-    noted = vars(module).get(WATCHED, {})
+def written_elsewhere(module: nn.Module, held: Mapping[str, Tensor | None] | None = None) -> set[str]:
+    """The buffers on meta that something else than the module's own methods has replaced, or written in place."""
+    noted, held = vars(module).get(WATCHED, {}), module._buffers if held is None else held
     now = {name: each for name in noted if type(each := held.get(name)) is Tensor and each.is_meta}
     own = {name for name, each in now.items() if noted[name][0] is each and noted[name][1] in (_ANY, version_of(each))}
     return now.keys() - own
 
 
-def remake_emptied(module: ModuleBase, before: Mapping[str, Tensor | None], fn: Callable[[Tensor], Tensor]) -> None:
-    """Give unsaved buffers that have memory without values their values, now that `fn` was applied to a module's tensors.
+def plain_parts(module: nn.Module) -> Iterator[nn.Module]:
+    """The modules in a declared one that are not declared, and which no declared one among them looks after."""
+    for child in module.children():
+        if not isinstance(child, ModuleBase):
+            yield child
+            yield from plain_parts(child)
 
-    After `to_empty` they have those that they had, and what was on meta is made. `fn` may be what `keeping_dtypes` made of it.
+
+def remake_emptied(module: nn.Module, before: Mapping[str, Tensor | None], *, is_emptied: bool) -> None:
+    """Give unsaved buffers that have memory without values their values, now that the tensors of a module were moved or emptied.
+
+    After `to_empty` they have those that they had, and what was on meta is made.
     """
-    is_emptied = _EMPTYING is not None and getattr(unwrap(fn), "__code__", None) is _EMPTYING
-    foreign, lost, away = _foreign(module, before), list[str](), dict[str, Tensor]()
-    for name, new in _unsaved(module).items():
-        old = before.get(name)
-        if old is None or _is_fake(old):
-            continue
-        if new.is_meta and type(old) is Tensor and not old.is_meta:
-            away[name] = old
-        elif type(old) is Unwritten and type(new) is Tensor and (is_emptied or old.is_meta):
-            Unwritten.become(new, old.why)
-        elif old.is_meta and not new.is_meta:
-            lost.append(name)
-        elif is_emptied and not new.is_meta:
-            with torch.no_grad():
-                new.copy_(old)
+    is_on_meta = any_on_meta((*before.values(), *module._buffers.values()))
+    if not is_on_meta:
+        unwatch(module)
+    if not (is_emptied or is_on_meta):
+        return
+    found = ((name, before.get(name), new) for name, new in _unsaved(module).items())
+    changed = {name: (old, new) for name, old, new in found if old is not None and not _is_fake(old)}
+    for old, new in changed.values():
+        if type(old) is Unwritten:
+            if type(new) is Tensor and (is_emptied or old.is_meta):
+                Unwritten.become(new, old.why)
+        elif is_emptied and not (old.is_meta or new.is_meta):
+            new.detach().copy_(old.detach())
+    if is_on_meta:
+        _remake_from_meta(module, changed, written_elsewhere(module, before))
+
+
+def _remake_from_meta(module: nn.Module, changed: Mapping[str, tuple[Tensor, Tensor]], foreign: set[str]) -> None:
+    """Make the buffers that were on meta, of those that changed, and note those that are there now."""
+    away = {
+        name: old for name, (old, new) in changed.items() if new.is_meta and not old.is_meta and type(old) is Tensor
+    }
     if away:  # what the class does not make itself was written by something else
         fixed = fixed_values(module, [*away])
         foreign |= {name for name, value in fixed.items() if not is_close(away[name].cpu(), value.to(away[name].dtype))}
-    _remake(module, lost, None, foreign)
+    lost = [
+        name for name, (old, new) in changed.items() if old.is_meta and not new.is_meta and type(new) is not Unwritten
+    ]
+    if lost:
+        _remake(module, lost, None, foreign)
     watch(module, foreign)
 
 
-def remake_missing(root: nn.Module, device: torch.device) -> bool:
-    """Make the unsaved buffers that are on meta, of the declared modules in a module, on a device; False if there are none."""
-    found = False
-    for module in reversed([*root.modules()]):  # a value may read a child's
-        if isinstance(module, ModuleBase):
-            names = [name for name, each in _unsaved(module).items() if each.is_meta]
-            if names:
-                found = True
-                _remake(module, names, device, _foreign(module, module._buffers))
-                watch(module)
-    return found
-
-
-def _remake(module: ModuleBase, names: list[str], device: torch.device | None, foreign: Container[str]) -> None:
+def _remake(module: nn.Module, names: list[str], device: torch.device | None, foreign: Container[str]) -> None:
     """Make buffers of a module where they are, or on a device. What nothing makes, or is foreign, becomes `Unwritten`."""
     with torch.no_grad():
-        for name, value in made_values(module, names).items() if names else ():
+        for name, value in made_values(module, names).items():
             held = module._buffers[name]
+            assert held is not None
             if value is None or name in foreign:
                 if type(held) in (Tensor, Unwritten):
                     Unwritten.become(held, _never_written(module, name, is_foreign=name in foreign))
@@ -156,7 +158,7 @@ def _never_written(module: nn.Module, name: str, *, is_foreign: bool = False) ->
     cls = type(module).__name__
     why = f"nothing in {cls} makes the same values again from what is no saved tensor"
     if is_foreign:
-        why = f"what was written there outside of {cls} is lost"
+        why = f"what a constructor or a module around {cls} has written there is lost"
     return (
         f"{cls}.{name} was never written: it is in no state dict, and {why}; declare it by buffer(..., value=...) or"
         f" initializer=, or let {cls}.reset_parameters fill it"
@@ -178,7 +180,7 @@ def unsaved(name: str, doc: str) -> RegisteredProperty:
 def state_to_copy(module: ModuleBase) -> dict[str, object]:
     """The instance dict for a copy of a watched module, which looks at its buffers first."""
     look(module)
-    foreign = _foreign(module, module._buffers)
+    foreign = written_elsewhere(module)
     noted = {name: (each, _FOREIGN if name in foreign else _ANY) for name, each in _unsaved(module).items()}
     return {**vars(module), WATCHED: noted}
 
@@ -208,11 +210,20 @@ def look(module: ModuleBase, given: tuple[object, ...] = ()) -> bool:
     return True
 
 
+def look_once(module: ModuleBase, device: torch.device) -> bool:
+    """`look`, on this device where a module is on meta alone; False if one of its own unsaved buffers is left there."""
+    look(module, (torch.empty(0, device=device),))
+    watch(module)
+    return WATCHED not in vars(module)
+
+
 def _look_at(module: Any, device: torch.device) -> None:
     """Make the unsaved buffers of a module itself that are on meta, and compare those that got memory with the declaration."""
     noted = vars(module)[WATCHED]
     held = {name: each for name, each in _unsaved(module).items() if type(each) is Tensor and not each.is_inference()}
-    _remake(module, [name for name, each in held.items() if each.is_meta], device, _foreign(module, held))
+    on_meta = [name for name, each in held.items() if each.is_meta]
+    if on_meta:
+        _remake(module, on_meta, device, written_elsewhere(module, held))
     # What was written in place has values of somebody's own, and what is lent for one call too.
     replaced = {name: each for name, each in held.items() if name in noted and each is not noted[name][0]}
     given = [name for name, each in replaced.items() if not (each.is_meta or each._version or is_lent())]

@@ -11,8 +11,9 @@ from torch import nn
 
 from ...common import language
 from ...common.fingerprint_rows import attributes, recorded_call
+from ...common.naming import REFERENCE
 from ..declaring.metaclass import DeclarationMeta
-from .module_base import WATCHED, ModuleBase
+from .module_base import REMAKING, ModuleBase, any_on_meta
 
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
@@ -66,11 +67,10 @@ class ModuleMeta(DeclarationMeta):
                 if (said := explained(cls, error)) is None:
                     raise
                 raise said from error
-            unsaved = getattr(module, "_non_persistent_buffers_set", ())
-            if unsaved and any(each is not None and each.is_meta for each in module._buffers.values()):
-                from .life_cycles import watch
+            if getattr(module, "_non_persistent_buffers_set", None) and any_on_meta(module._buffers.values()):
+                from .life_cycles import watch, written_elsewhere
 
-                watch(module)
+                watch(module, written_elsewhere(module))
             return module
 
         @property
@@ -114,9 +114,13 @@ class ModuleMeta(DeclarationMeta):
 
     @staticmethod
     def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
-        if issubclass(bases[0], ModuleBase):
+        """The bases, with `_PlainConstruction` where a generated constructor stands behind a class of another library."""
+        declared = next(index for index, base in enumerate(bases) if issubclass(base, ModuleBase))
+        init = next((each for each in bases[declared].__mro__ if "__init__" in vars(each)), object)
+        is_behind = any(map(_is_foreign, bases[:declared])) and _is_generated(init)
+        if not is_behind or any(issubclass(base, _PlainConstruction) for base in bases):
             return bases
-        return _separated(bases)
+        return (*bases[:declared], _PlainConstruction, *bases[declared:])
 
     def _complete_class(cls) -> None:
         """Fill in the tables, move virtual tensors to the declaration, keep the `device` of a base from another library, and let
@@ -124,11 +128,14 @@ class ModuleMeta(DeclarationMeta):
 
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
-        _keep_device(cast("type[ModuleBase]", cls))
+        made = cast("type[ModuleBase]", cls)
+        _keep_device(made)
         type.__setattr__(cls, "_writes_init", cls._declared_as.custom_init)
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
             type.__setattr__(cls, table, _given(cls._declared_as, attribute))
+        if made._dtype_device_source == REFERENCE:
+            ModuleBase._follows = True
         type.__setattr__(cls, "_kept", tuple(_given(cls._declared_as, language.KEEP_DTYPE)))
         named = (field.name for field in cls._declared_as.fields)
         hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]
@@ -152,18 +159,18 @@ class ModuleMeta(DeclarationMeta):
 
                 type.__setattr__(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
         for each in (generated, cls) if makes_unsaved else (cls,):  # a class's own code may register others
-            for name in {"reset_parameters", "_reset_parameters"} & vars(each).keys():
+            for name in vars(each).keys() & REMAKING:
                 type.__setattr__(each, name, _noting(vars(each)[name]))
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
 
 
 def _noting(method: Callable[..., None]) -> Callable[..., None]:
-    """A method that makes unsaved buffers, and notes how it leaves them where they are on meta."""
+    """A method that runs again when unsaved buffers are made again, and notes how it leaves those on meta."""
 
     @wraps(method)
-    def noting(self: nn.Module, /, *args: object, **keywords: object) -> None:
+    def noting(self: ModuleBase, /, *args: object, **keywords: object) -> None:
         method(self, *args, **keywords)
-        if WATCHED in self.__dict__:
+        if self._non_persistent_buffers_set and any_on_meta(self._buffers.values()):
             from .life_cycles import watch
 
             watch(self)
@@ -201,16 +208,6 @@ class _PlainConstruction:
         behind = order[order.index(_PlainConstruction) + 1 :]
         init = next(vars(base)["__init__"] for base in behind if "__init__" in vars(base) and not _is_generated(base))
         init(self, *args, **keywords)
-
-
-def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
-    """The bases, with `_PlainConstruction` where a generated constructor stands behind a class of another library."""
-    declared = next(index for index, base in enumerate(bases) if issubclass(base, ModuleBase))
-    init = next((each for each in bases[declared].__mro__ if "__init__" in vars(each)), object)
-    is_behind = any(map(_is_foreign, bases[:declared])) and _is_generated(init)
-    if not is_behind or any(issubclass(base, _PlainConstruction) for base in bases):
-        return bases
-    return (*bases[:declared], _PlainConstruction, *bases[declared:])
 
 
 def _is_generated(base: type) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from torch import nn
@@ -28,6 +28,8 @@ VIRTUAL_CACHE = "_virtual_values"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
 WATCHED = "_watched"
 """The key in the instance dict of a module with unsaved buffers on meta: each of them with its version, as it was left there."""
+REMAKING = ("reset_parameters", "_reset_parameters", "__post_init__")
+"""The methods of a class that run when its unsaved buffers are made again, in the order of a constructor."""
 TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""
 
@@ -95,6 +97,8 @@ class ModuleBase(nn.Module):
     _dtype_device_source: ClassVar[str | None] = None
     """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
     Written by generated code."""
+    _follows: ClassVar[bool] = False
+    """True of this very class once a class was made whose virtual tensors follow the tensors of other modules."""
     _foreign_init: ClassVar[Callable[[nn.Module], None] | None] = None
     """The `__init__` of a base from another library, such as LightningModule, which a generated `__init__` calls in place of
     nn.Module's. Written when a class is made."""
@@ -138,6 +142,11 @@ class ModuleBase(nn.Module):
 
 of_torch = Module.__getattr__
 """`nn.Module.__getattr__` while nothing is traced."""
+
+
+def any_on_meta(registered: Iterable[Any]) -> bool:
+    """Return whether one of the tensors of a registry is on meta."""
+    return any(each is not None and each.is_meta for each in registered)
 
 
 class RegisteredProperty(property):

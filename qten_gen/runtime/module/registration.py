@@ -110,8 +110,7 @@ def new_parameter(
     With `shape=None` the name is registered as None. `reset_parameters` fills the memory.
 
     Raises:
-        TypeError: a size is not an integer.
-        RuntimeError: a size is negative.
+        TypeError, RuntimeError: a size is not an integer, or negative.
         KeyError: nn.Module refuses the name.
     """
     data = None if shape is None else _empty(module, name, shape, device, dtype)
@@ -142,15 +141,7 @@ def new_buffer(
     dtype: torch.dtype | None,
     persistent: bool = True,
 ) -> None:
-    """`module.register_buffer(name, torch.empty(shape, device=device, dtype=dtype), persistent)`.
-
-    With `shape=None` the name is registered as None. `reset_parameters` fills the memory.
-
-    Raises:
-        TypeError: a size is not an integer.
-        RuntimeError: a size is negative.
-        KeyError: nn.Module refuses the name.
-    """
+    """`module.register_buffer(name, torch.empty(shape, device=device, dtype=dtype), persistent)`, as `new_parameter` does it."""
     data = None if shape is None else _empty(module, name, shape, device, dtype)
     cls, state = type(module), module.__dict__
     if (

@@ -23,7 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .marks import mark, unfilled, version_of
-from .module_base import WATCHED, ModuleBase
+from .module_base import REMAKING, WATCHED, ModuleBase
 
 
 @contextmanager
@@ -45,21 +45,18 @@ def seeded(seed: int, name: str) -> Iterator[None]:
             numpy.random.set_state(of_numpy)
 
 
-_METHODS = ("reset_parameters", "_reset_parameters", "__post_init__")
-
-
 @torch.inference_mode(False)
-def made_values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str, Tensor | None]:
+def made_values(module: nn.Module, names: list[str], seed: int = 0) -> dict[str, Tensor | None]:
     """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors."""
     values = dict[str, Tensor | None].fromkeys(names)
     # A class that a parametrization or `fully_shard` derives has another name.
-    cls = next(each for each in type(module).__mro__ if "_declared_as" in vars(each))
+    cls = next((each for each in type(module).__mro__ if "_declared_as" in vars(each)), type(module))
     try:
         with seeded(seed, cls.__qualname__), _OnCpu("cpu"), _NothingElseIsWritten():
             twin = _stand_in(module, {})
             marks = {name: mark(_empty(module._buffers[name])) for name in names}
             twin._buffers.update({name: each.tensor for name, each in marks.items()})
-            for method in _METHODS:
+            for method in REMAKING:
                 if hasattr(cls, method):
                     getattr(twin, method)()
     except Exception:  # it reads a saved tensor, or writes to another's: what it has made may be half
@@ -72,7 +69,7 @@ def made_values(module: ModuleBase, names: list[str], seed: int = 0) -> dict[str
     return values
 
 
-def fixed_values(module: ModuleBase, names: list[str]) -> dict[str, Tensor]:
+def fixed_values(module: nn.Module, names: list[str]) -> dict[str, Tensor]:
     """The values of unsaved buffers that can be made and are not random: the same with another seed."""
     values, others = made_values(module, names), made_values(module, names, seed=1)
     pairs = [(name, each, others[name]) for name, each in values.items()]
@@ -88,7 +85,7 @@ def is_close(found: Tensor, value: Tensor) -> bool:
     return torch.allclose(found, value, rtol=0.02, atol=1e-6, equal_nan=True)
 
 
-def _empty(tensor: Tensor) -> Tensor:
+def _empty(tensor: Any) -> Tensor:
     """Memory for a buffer on the CPU, in the dtype that a constructor fills: a later cast of the module rounds."""
     dtype = tensor.dtype
     if tensor.is_floating_point() and dtype.itemsize > 1:  # float8 is promoted to nothing

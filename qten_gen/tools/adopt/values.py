@@ -135,7 +135,11 @@ class Statements:
 
     def result(self, function: ast.FunctionDef, state: State) -> Values:
         """The values that a function returns."""
-        end = self._all(function.body, state)
+        try:
+            end = self._all(function.body, state)
+        except RecursionError:  # of an expression that Python can parse, and not follow
+            self.attributes = dict.fromkeys((*self.attributes, "*"), ANYTHING)
+            return ANYTHING
         return self.returned if end is None else self.returned | NONE
 
     def assign(self, name: str, values: Values) -> None:

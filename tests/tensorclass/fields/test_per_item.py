@@ -238,6 +238,7 @@ class Lengths(nn.Module):
     [
         lambda module, value: torch.compile(module, fullgraph=True, backend="eager")(value),
         lambda module, value: torch.export.export(module, (value,)).module()(value),
+        lambda module, value: torch.export.export(module, (value,), strict=True).module()(value),
     ],
 )
 def test_values_are_read_in_code_that_is_compiled_or_exported(call: Any) -> None:

@@ -205,6 +205,7 @@ def test_a_function_in_a_file_without_classes_proves_a_result() -> None:
 UNPROVEN = {
     "a parameter": "return x",
     "something unknown": "return self.fn(x)",
+    "an expression that is too long to follow": f"return F.relu(x){' + F.relu(x)' * 900}",
     "indices too": "return F.max_pool2d(x, 2, return_indices=True)",
     "nothing at the end": "if x: return F.relu(x)",
     "a variable with two values": "y = F.relu(x)\nif x: y = None\nreturn y",

@@ -53,6 +53,7 @@ def test_what_is_found_in_a_module(body: str) -> None:
     "other",
     [
         "def __init__(self):\n    super().__init__()\n    self.norm = nn.Identity()",
+        "def __init__(self):\n    super().__init__()\n    add = self.add_module\n    add('norm', nn.Identity())",
         "norm = torch.relu",
         "norm: nn.Module",
         "def __init__(self):\n    super().__init__()\n    self.register_module('norm', nn.Identity())",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
-from torch.compiler import is_dynamo_compiling
+from torch.compiler import is_dynamo_compiling, is_exporting
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..core.construction import values_of_lists
@@ -208,6 +208,16 @@ def original(value: object) -> object:
     return value.original if isinstance(value, LostItems) else value
 
 
+def as_constants(value: object) -> object:
+    """The values as constants, which `torch.export(strict=True)` writes into the structure of a result."""
+    return ("PerItem", value.values(), tuple(value.batch_size)) if isinstance(value, PerItem) else value
+
+
+def from_constants(value: object) -> object:
+    """The opposite of `as_constants`."""
+    return PerItem(*value[1:]) if type(value) is tuple and value[:1] == ("PerItem",) else value
+
+
 def refuse_unfit(self: Stored, batch_size: Size, static: Sequence[object]) -> None:
     """Raise the error of PerItem fields whose values are for another batch size; `static` is the second part of `_field_values`.
 
@@ -280,9 +290,14 @@ def _picked(values: _Values[T], places: Tensor) -> tuple[T, ...]:
 @with_real_tensors
 def _rearranged(value: PerItem[T], fn: Callable[[Tensor, A], Tensor], argument: A) -> PerItem[T]:
     """The values rearranged as `fn(tensor, argument)` rearranges tensors. One item of many takes no longer than one of few."""
-    if cast(object, fn) is getitem and type(argument) is int and value._places is None and not is_dynamo_compiling():
-        at, step = range(value._size[0])[cast(int, argument)], prod(value._size[1:])
-        return PerItem(value._values.values[at * step : (at + 1) * step], value._size[1:])
+    is_plain = cast(object, fn) is getitem and type(argument) in (int, slice) and value._places is None
+    if is_plain and (not is_dynamo_compiling() or is_exporting()):
+        at: Any = range(value._size[0])[cast(Any, argument)]
+        size, step = value._size[1:], prod(value._size[1:])
+        if type(at) is int:
+            return PerItem(value._values.values[at * step : (at + 1) * step], size)
+        taken = [one for each in at for one in value._values.values[each * step : (each + 1) * step]]
+        return PerItem(taken, Size((len(at), *size)))
     if fn is view_tensor:  # values have no strides that could forbid a view
         fn = cast("Callable[[Tensor, A], Tensor]", reshape_tensor)
     return _arranged(value._values, fn(_numbered(value), on_cpu(argument)))

@@ -299,9 +299,9 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
 def _static(cls: type[Stored], layout: Layout, batch_size: Size) -> tuple[object, ...]:
     if not cls._per_item:
         return layout.static
-    from ..fields.per_item import fitted  # few classes have such fields
+    from ..fields.per_item import fitted, from_constants  # few classes have such fields
 
-    return tuple([fitted(value, batch_size) for value in layout.static])
+    return tuple([fitted(from_constants(value), batch_size) for value in layout.static])
 
 
 def _common(children: list[Any], event_ndim: int) -> Size:

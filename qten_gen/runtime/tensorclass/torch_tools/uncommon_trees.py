@@ -6,12 +6,13 @@ from typing import Any
 
 from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor, maybe_get_bdim
+from torch.compiler import is_dynamo_compiling, is_exporting
 
 from ..core.contents import allocate_like, ragged_fields, tensor_and_nested, tensors_of
 from ..core.dimension_names import Names
 from ..core.sizes import dimension
 from ..core.stored import Stored
-from ..fields.per_item import fitted, original
+from ..fields.per_item import as_constants, fitted, original
 from .pytree import Hidden, Layout, apart, layout_of, shape_of
 
 
@@ -27,6 +28,8 @@ def flatten_some(names: tuple[str, ...], ordered: tuple[str, ...], self: Stored)
     unbatched = tuple((name, _fewest(value)) for name, value in present if name in self._unbatched)
     children = tuple(name for name, _ in present)
     static = tuple([original(value) for value in static])
+    if self._per_item and is_dynamo_compiling() and is_exporting():
+        static = tuple([as_constants(value) for value in static])
     layout = layout_of(self, children, static, carried, unbatched)
     return [None if value is _NO_DIM else value for _, value in present], layout
 
