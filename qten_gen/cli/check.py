@@ -50,7 +50,7 @@ def check(options: Options, out: TextIO, err: TextIO) -> int:
     messages = err if form == "json" else out
     counts = f"{count(len(new), 'finding')} in {count(checked.classes, 'module')} of {count(checked.files, 'file')}"
     if not (checked.classes or new):
-        counts = f"no plain modules in {count(len(read.targets), 'file')}; qten-gen checks declared ones"
+        counts = f"no plain modules in {count(len(read.targets), 'file')} (declared ones: qten-gen)"
     messages.write(f"{counts} in {perf_counter() - started:.2f}s\n")
     return MISUSE if read.failures else FOUND if new else DONE
 
