@@ -22,7 +22,7 @@ from .source import Argument, SpecifierCall
 
 
 class FieldKind(Enum):
-    """How a TensorClass field is stored. `field_kinds.classify` derives it from the annotation."""
+    """How a TensorClass field is stored. `common.field_kinds` decides it from the annotation."""
 
     TENSOR = "tensor"
     """A tensor whose leading dimensions are the batch size: `Tensor`, `Int[Tensor, "*batch seq"]`, `dict[str, Tensor]`."""

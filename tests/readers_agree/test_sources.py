@@ -65,7 +65,7 @@ def test_nearly_all_class_statements_are_read_outright_and_as_the_generator_read
     assert len(declared) > 70 and len(DECLARING) > 9
     assert declared - set(found) == {
         "awkward.tensorclasses.Any",
-        "awkward.tensorclasses.Tensor",
+        "awkward.tensorclasses.Self",
         "kinds.configured.Composed",
         "kinds.modules.Composed",
         "kinds.modules.Kept",

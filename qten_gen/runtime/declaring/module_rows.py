@@ -68,12 +68,23 @@ def _argument(keyword: str, given: object, body: Mapping[str, object]) -> object
             return _dtype(given)
         case language.WHEN | language.REPEAT:
             return expression(given)
+    return literal(given)
+
+
+def literal(given: object) -> object:
+    """A keyword that the fingerprint covers as it is.
+
+    Raises:
+        NotCertain: it is no literal, such as a `const(True)`, which the generator's reader sees through.
+    """
+    if given is not None and literal_of(given) is None:
+        raise NotCertain
     return given
 
 
 def _function(given: object, body: Mapping[str, object]) -> Row:
     """The row of an initialiser, or of what computes a value; a function of the class body is a method."""
-    if type(given) is str:
+    if type(given) is str and given.isidentifier():
         return row("Value", method=given)
     if isinstance(given, FunctionType):
         code = getattr(unwrap(given), "__code__", None)
@@ -104,8 +115,11 @@ def child_row(name: str, call: RecordedCall) -> Row:
     inner = _inner(call)
     if inner is not None and inner.kwargs.keys().isdisjoint((language.REPEAT, "keys")):
         raise NotCertain
-    own = {keyword: given for keyword, given in call.kwargs.items() if keyword in _OWN_KEYWORDS}
-    own |= {keyword: expression(own[keyword]) for keyword in (language.WHEN, language.REPEAT) if keyword in own}
+    own = {
+        keyword: expression(given) if keyword in (language.WHEN, language.REPEAT) else literal(given)
+        for keyword, given in call.kwargs.items()
+        if keyword in _OWN_KEYWORDS
+    }
     return row(
         "SubmoduleDecl",
         name=name,

@@ -19,11 +19,11 @@ from ...common.fingerprint_rows import VALUE, Row, fingerprint_of, recorded_call
 from ...common.naming import PRIVATE_NAMES, storage
 from ...common.python_text import annotation_text, literal_of
 from . import freshness
-from .annotated_kinds import Kind, Kinds, Names, NotCertain, evaluated, is_class_variable
+from .annotated_kinds import Decided, Kinds, Names, NotCertain, evaluated, is_class_variable
 from .declared_class import DeclaredClass, FieldSummary, LaterDeclaration, Summary
 from .fields import Const
 from .freshness import ClassFacts, GeneratedClass
-from .module_rows import child_row, expression, is_harmless, parameter_row
+from .module_rows import child_row, expression, is_harmless, literal, parameter_row
 from .statement import Body, is_nestable, mixins_of, parents_of, values_of, with_inherited
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def _tensorclass(body: Body) -> Outright:
     """The declaration of a TensorClass, in the order of the attributes of `TensorClassDecl`."""
     parents = parents_of(body.bases)
     flags = body.flags.union(*(parent.flags for _, parent in parents))
-    names = Names(body.scope, body.module, body.name, body.namespace)
-    kinds = Kinds(names, flags, is_nestable, body.is_declared_later)
+    names = Names(body.scope, body.name, body.namespace)
+    kinds = Kinds(names, flags, is_nestable)
     fields = _inherited(parents)
     inherited = frozenset(fields)
     for name, annotation in body.annotations.items():
         meant = evaluated(annotation, names)
         if not is_class_variable(meant):
-            fields[name] = _tensorclass_field(name, annotation, kinds.kind(meant), body)
+            fields[name] = _tensorclass_field(name, annotation, kinds.decide(meant), body)
         elif recorded_call(body.namespace.get(name)) is not None or not _is_plain(body.namespace.get(name)):
             raise NotCertain
     checks = body.options.get("checks", next((parent.checks for _, parent in parents), "on"))
@@ -134,19 +134,18 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, _BESIDE_FIELDS) or literal_of(value) is not None
 
 
-def _tensorclass_field(name: str, annotation: object, kind: Kind, body: Body) -> FieldSummary:
+def _tensorclass_field(name: str, annotation: object, decided: Decided, body: Body) -> FieldSummary:
     """A field of a TensorClass, whose row has the attributes of `FieldDecl`."""
     value, is_factory, kw_only, alias = _default(body.namespace.get(name, MISSING))
     # An alias is for Modules, which a rule says.
     if alias is not None:
         raise NotCertain
     if value is not MISSING:
-        _check_default(value, is_factory, kind)
+        _check_default(value, is_factory, decided)
     default = _default_row(value, is_factory)
-    stored = {attribute: given for attribute, given in kind._asdict().items() if attribute != "nested_class"}
     text = getattr(annotation, "__forward_arg__", None) or annotation_text(annotation)
-    made = row("FieldDecl", name=name, default=default, kw_only=kw_only, **stored)
-    return FieldSummary.of(body.qualified, made, text, nested_class=kind.nested_class)
+    made = row("FieldDecl", name=name, default=default, kw_only=kw_only, **decided.kind._asdict())
+    return FieldSummary.of(body.qualified, made, text, nested_class=decided.nested_class)
 
 
 def _default(given: object) -> tuple[object, bool, bool, str | None]:
@@ -182,24 +181,24 @@ _NUMBERS: Mapping[str | None, tuple[type, ...]] = {
 }
 
 
-def _check_default(value: object, is_factory: bool, kind: Kind) -> None:
+def _check_default(value: object, is_factory: bool, decided: Decided) -> None:
     """Refuse a default that the field may not hold, or that objects cannot share.
 
     Raises:
         NotCertain: a rule has to look at it.
     """
-    is_static = kind.kind in ("static", "per item")
+    kind = decided.kind
     if is_factory:
         fits = isinstance(value, type | FunctionType)
     # A rule refuses a function where `default_factory` is meant.
     elif literal_of(value) is None:
         fits = type(value).__hash__ is not None and not isinstance(value, FunctionType)
     elif value is None:
-        fits = kind.optional or kind.kind == "static"
+        fits = decided.takes_none or kind.optional
     elif kind.kind == "number":
         fits = isinstance(value, _NUMBERS.get(kind.cast, ()))
     else:
-        fits = is_static
+        fits = kind.kind in ("static", "per item")
     if not fits:
         raise NotCertain
 
@@ -210,7 +209,7 @@ def _module(body: Body) -> Outright:
     if body.options or body.flags:
         raise NotCertain
     parents = parents_of(body.bases)
-    names = Names(body.scope, body.module, body.name, body.namespace)
+    names = Names(body.scope, body.name, body.namespace)
     written = "__init__" in body.namespace or any(parent.custom_init for _, parent in parents)
     fields = _inherited(parents)
     inherited = frozenset(fields)
@@ -218,18 +217,22 @@ def _module(body: Body) -> Outright:
         given = body.namespace.get(name, MISSING)
         call = recorded_call(given)
         has_specifier = call is not None and call.name != language.CONST
-        if is_class_variable(evaluated(annotation, names)):
+        meant = evaluated(annotation, names)
+        if is_class_variable(meant):
             if given is not MISSING and not _is_plain(given):
                 raise NotCertain
         # As `model.build_field` decides where a constructor is written by hand.
         elif not written or has_specifier or (given is MISSING and not name.startswith("_")):
-            fields[name] = FieldSummary.of(body.qualified, _module_row(name, given, body))
+            fields[name] = FieldSummary.of(body.qualified, _module_row(name, given, meant, body))
         elif given is not MISSING and not _is_plain(given):
             raise NotCertain
     for name, value in body.namespace.items():
         call = recorded_call(value)
         if call is not None and call.name == language.VIRTUAL:
-            fields[name] = FieldSummary.of(body.qualified, row("VirtualDecl", name=name, **call.kwargs))
+            fields[name] = FieldSummary.of(
+                body.qualified,
+                row("VirtualDecl", name=name, **{key: literal(given) for key, given in call.kwargs.items()}),
+            )
     own = tuple(name for name in fields if name not in inherited)
     conditions = (
         *(check for owner, parent in reversed(parents) for check in parent.conditions if check[0] == owner),
@@ -250,11 +253,11 @@ def _module(body: Body) -> Outright:
     return Outright(summary, fingerprint_of(declared), names)
 
 
-def _module_row(name: str, given: object, body: Body) -> Row:
+def _module_row(name: str, given: object, annotation: object, body: Body) -> Row:
     """The row of a field of a Module: by its specifier, or of a constructor argument."""
     call = recorded_call(given)
     if call is None or call.name not in language.SPECIFIERS - {language.FIELD}:
-        return _config_row(name, given)
+        return _config_row(name, given, annotation)
     if call.name == language.DERIVED:
         return row("DerivedDecl", name=name, value=expression(call.args[0]))
     if call.name not in (language.SUBMODULE, language.SEQUENTIAL):
@@ -262,8 +265,10 @@ def _module_row(name: str, given: object, body: Body) -> Row:
     return child_row(name, call)
 
 
-def _config_row(name: str, given: object) -> Row:
+def _config_row(name: str, given: object, annotation: object) -> Row:
     value, is_factory, kw_only, alias = _default(given)
+    if value is None and isinstance(annotation, type):
+        raise NotCertain  # a rule refuses it for most classes
     fits = isinstance(value, type | FunctionType) if is_factory else value is MISSING or is_harmless(value)
     if not fits:
         raise NotCertain  # a rule has to look at it

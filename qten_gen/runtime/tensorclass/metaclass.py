@@ -94,7 +94,7 @@ class TensorClassMeta(DeclarationMeta):
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:
         namespace["__dataclass_params__"] = _DataclassParams(summary.frozen)
         # Under the class's own name, not of the generated one: dynamo guards that no class before that of a method has it too.
-        namespace |= primitives.compiled(summary, f"{namespace['__module__']}.{namespace['__qualname__']}")
+        namespace |= primitives.stand_ins()
         if "open" in summary.flags:
             return
         given = namespace.get("__slots__", ())
@@ -129,6 +129,7 @@ class TensorClassMeta(DeclarationMeta):
         contents.guard(cls, private)
         cls.__attribute_places__ = contents.places_beside_fields(cls, private)
         _gather_slots(cls, summary)
+        primitives.prepare(cast("type[Stored]", cls))
         cls._register()
 
     def _register(cls, *, is_filled: bool = True) -> None:

@@ -1,7 +1,9 @@
-"""The primitives of a class, which are compiled from the kinds of its fields when its statement runs.
+"""The primitives of a class, each of which is compiled from the kinds of the fields when it is first looked up.
 
 A primitive goes through the fields one by one: `fn(self._tokens)`. Written out for each class it takes less time than a loop, and
 always looks the same, so that nobody has to read it in a generated file. A debugger steps through its lines all the same.
+
+Until then a stand-in is in its place, as for late methods: `core.late` says why none is left when torch.compile is imported.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ import linecache
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from weakref import WeakSet
 
 from ...common.naming import storage
 from .core import late
@@ -19,30 +22,40 @@ from .core.locks import frozen_view as frozen_view
 
 if TYPE_CHECKING:
     from ..declaring.declared_class import FieldSummary, Summary
+    from .core.stored import Stored
 
 _FUNCTIONS: Final = {
     "containers": "join_tensors match_tensors part_tensors put_tensors same_tensor same_tensors zip_tensors",
     "nested": "join_nested match_nested part_nested put_nested zip_nested",
     "per_item": "join_items part_items put_items rearrange_items",
-    "static": "same",
+    "same_values": "same",
     "tensor": "join_optional match_optional part_optional put_optional zip_optional",
 }
 """The functions in the texts, by late module."""
 _HOMES: Final = {name: module for module, names in _FUNCTIONS.items() for name in names.split()}
 
-_SAME: Final = "self._batch_size, self._device, self._names"
-_MADE: Final = {
-    "map(self, fn)": _SAME,
-    "map_with(self, fn, argument, device)": "self._batch_size, device, self._names",
-    "rearrange(self, fn, argument, batch_size)": "batch_size, self._device",
-    "zip(self, fn, other)": _SAME,
-    "join(self, fn, items, batch_size)": "batch_size, self._device",
+_MADE: Final = "object.__new__(type(self))._fill"
+_MAKING: Final = {
+    "_map": ("fn", f"return {_MADE}({{}}self._batch_size, self._device, self._names)"),
+    "_map_with": ("fn, argument, device", f"return {_MADE}({{}}self._batch_size, device, self._names)"),
+    "_rearrange": ("fn, argument, batch_size", f"return {_MADE}({{}}batch_size, self._device)"),
+    "_zip": ("fn, other", f"return {_MADE}({{}}self._batch_size, self._device, self._names)"),
+    "_join": ("fn, items, batch_size", f"return {_MADE}({{}}batch_size, self._device)"),
+    "_split": (
+        "fn, argument, batch_sizes",
+        "parts = zip({}batch_sizes)",
+        f"return [{_MADE}(*part, self._device) for part in parts]",
+    ),
+    "_leaves": ("", "return [{}]"),
 }
-"""The primitives that make one object, and the batch size, device and names that they give it."""
+"""The primitives that put a value of each field into a call or a list: their parameters and lines."""
+_WRITING: Final = {"_index_put": "index, other", "_check_compatible": "other"}
+"""The primitives that have a statement for each field, and their parameters."""
+_NAMES: Final = ("_fill", *_MAKING, *_WRITING, "_field_values", "_to_dict")
 
 
 class _Code(NamedTuple):
-    """What the primitives do with a field of one kind.
+    """What the primitives do with a field of one kind, each in the attribute of its name.
 
     In the texts `{0}` is the value of the field in this object, `{1}` its value in another, and `{2}` the list of its values in
     several objects. `{3}` are the first arguments of most functions of the runtime: the object, and the name of the field.
@@ -56,13 +69,13 @@ class _Code(NamedTuple):
     join: str
     split: str
     """The values in the results of `_split`, one for each of `batch_sizes`."""
-    item: str
+    to_dict: str
     """The value in the dict of `_to_dict`."""
-    leaf: str
+    leaves: str
     """The tensors in the list of `_leaves`; empty for none, as in the next two."""
-    put: str
+    index_put: str
     """The statement of `_index_put`."""
-    match: str
+    check_compatible: str
     """The statement of `_check_compatible`."""
 
 
@@ -73,17 +86,17 @@ _TENSOR: Final = _Code(
     zip="fn({0}, {1})",
     join="fn({2})",
     split="fn({0}, argument)",
-    item="{0}",
-    leaf="{0}",
-    put="{0}[index] = {1}",
-    match="",
+    to_dict="{0}",
+    leaves="{0}",
+    index_put="{0}[index] = {1}",
+    check_compatible="",
 )
 _OPTIONAL_TENSOR: Final = _TENSOR._replace(
     zip="zip_optional({3}, fn, {0}, {1})",
     join="join_optional({3}, fn, {2})",
     split="part_optional(fn, {0}, argument, batch_sizes)",
-    put="put_optional({3}, {0}, index, {1})",
-    match="match_optional({3}, {0}, {1})",
+    index_put="put_optional({3}, {0}, index, {1})",
+    check_compatible="match_optional({3}, {0}, {1})",
 )
 _LIST: Final = _Code(
     map="[fn(tensor) for tensor in {0}]",
@@ -92,17 +105,17 @@ _LIST: Final = _Code(
     zip="zip_tensors({3}, fn, {0}, {1})",
     join="join_tensors({3}, fn, {2})",
     split="part_tensors(fn, {0}, argument, batch_sizes)",
-    item="[*{0}]",
-    leaf="*{0}",
-    put="put_tensors({3}, {0}, index, {1})",
-    match="match_tensors({3}, {0}, {1})",
+    to_dict="[*{0}]",
+    leaves="*{0}",
+    index_put="put_tensors({3}, {0}, index, {1})",
+    check_compatible="match_tensors({3}, {0}, {1})",
 )
 _DICT: Final = _LIST._replace(
     map="{{key: fn(tensor) for key, tensor in {0}.items()}}",
     map_with="{{key: fn(tensor, argument) for key, tensor in {0}.items()}}",
     rearrange="{{key: fn(tensor, argument) for key, tensor in {0}.items()}}",
-    item="{{**{0}}}",
-    leaf="*{0}.values()",
+    to_dict="{{**{0}}}",
+    leaves="*{0}.values()",
 )
 _NESTED: Final = _Code(
     map="{0}._map(fn)",
@@ -112,17 +125,17 @@ _NESTED: Final = _Code(
     zip="zip_nested({3}, fn, {0}, {1})",
     join="join_nested({3}, fn, {2}, batch_size)",
     split="part_nested(self, fn, {0}, argument, batch_sizes)",
-    item="{0}._to_dict()",
-    leaf="*{0}._leaves()",
-    put="put_nested({3}, {0}, index, {1})",
-    match="match_nested({3}, {0}, {1})",
+    to_dict="{0}._to_dict()",
+    leaves="*{0}._leaves()",
+    index_put="put_nested({3}, {0}, index, {1})",
+    check_compatible="match_nested({3}, {0}, {1})",
 )
 _RAGGED: Final = _NESTED._replace(
     rearrange=_NESTED.rearrange[:-1] + ", ({3}))",
     zip=_NESTED.zip[:-1] + ", ({3}))",
     join=_NESTED.join[:-1] + ", ({3}))",
     split=_NESTED.split[:-1] + ", ({3}))",
-    put=_NESTED.put[:-1] + ", ({3}))",
+    index_put=_NESTED.index_put[:-1] + ", ({3}))",
 )
 _STATIC: Final = _Code(
     map="{0}",
@@ -131,17 +144,17 @@ _STATIC: Final = _Code(
     zip="{0}",
     join="same({3}, {2})",
     split="[{0}] * len(batch_sizes)",
-    item="{0}",
-    leaf="",
-    put="",
-    match="same({3}, [{0}, {1}])",
+    to_dict="{0}",
+    leaves="",
+    index_put="",
+    check_compatible="same({3}, [{0}, {1}])",
 )
 _PER_ITEM: Final = _STATIC._replace(
     rearrange="rearrange_items({3}, fn, {0}, argument)",
     join="join_items({3}, fn, {2})",
     split="part_items({3}, fn, {0}, argument, batch_sizes)",
-    put="{0} = put_items({3}, {0}, index, {1})",
-    match="",
+    index_put="{0} = put_items({3}, {0}, index, {1})",
+    check_compatible="",
 )
 _KINDS: Final = {
     "tensor": _TENSOR,
@@ -161,20 +174,55 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-def compiled(summary: Summary, name: str) -> dict[str, FunctionType]:
-    """The primitives of the class with this qualified name."""
+class Uncompiled:
+    """Stands in a class for a primitive until it is looked up."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type[Stored]) -> Any:
+        holder = next(cls for cls in owner.__mro__ if vars(cls).get(self.name) is self)
+        return _put_in_place(cast("type[Stored]", holder), (self.name,))[self.name].__get__(instance, owner)
+
+
+_WITH_STAND_INS: WeakSet[type[Stored]] = WeakSet()
+
+
+def stand_ins() -> dict[str, Uncompiled]:
+    """The stand-ins of the primitives, for the namespace of a class."""
+    return {name: Uncompiled(name) for name in _NAMES}
+
+
+def prepare(cls: type[Stored]) -> None:
+    """Compile the primitives of a complete class before torch.compile is imported, or now if it is."""
+    _WITH_STAND_INS.add(cls)
+    if late.is_compiler_imported():
+        put_all_in_place()
+
+
+def put_all_in_place() -> None:
+    """Compile all primitives of all classes."""
+    for cls in [*_WITH_STAND_INS]:
+        _WITH_STAND_INS.discard(cls)
+        _put_in_place(cls, [name for name, found in vars(cls).items() if isinstance(found, Uncompiled)])
+
+
+def _put_in_place(cls: type[Stored], names: Sequence[str]) -> dict[str, FunctionType]:
+    """Compile some primitives of a class. Together they take half the time that they take one by one."""
     functions: dict[str, FunctionType] = {}
-    exec(
-        _code(f"<qten-gen primitives of {name}>", "".join(f"{line}\n" for line in _lines(summary))),
-        globals(),
-        functions,
-    )
-    for called in {name for function in functions.values() for name in function.__code__.co_names if name in _HOMES}:
-        __getattr__(called)
+    text = "".join(f"{line}\n" for name in names for line in _lines(cls._declared_as, name))
+    what = names[0] if len(names) == 1 else "primitives"
+    exec(_code(f"<qten-gen {what} of {cls.__module__}.{cls.__qualname__}>", text), globals(), functions)
+    for name, function in functions.items():
+        for called in _HOMES.keys() & function.__code__.co_names:
+            __getattr__(called)
+        type.__setattr__(cls, name, function)
     return functions
 
 
-@lru_cache
+@lru_cache(maxsize=1024)
 def _code(filename: str, text: str) -> CodeType:
     """Compile a text, which a debugger that steps into it shows. A class in a function is the same at each call."""
     lines = text.splitlines(keepends=True)
@@ -184,34 +232,28 @@ def _code(filename: str, text: str) -> CodeType:
     return compile(text, filename, "exec")
 
 
-def _lines(summary: Summary) -> Iterator[str]:
-    """The lines of all primitives."""
-    codes = {field.name: _texts(field) for field in summary.fields}
+def _lines(summary: Summary, name: str) -> Iterator[str]:
+    """The lines of a primitive."""
     static = [field for field in summary.fields if field.kind in ("static", "per item")]
     carried = [field for field in summary.fields if field not in static]
-    stored_fields = [*carried, *static]  # in the order in which `Stored._assign` passes their values on
-    yield from _fill(stored_fields, summary.frozen)
-    for signature, others in _MADE.items():
-        values = [getattr(codes[field.name], signature.partition("(")[0]) for field in stored_fields]
-        yield f"def _{signature}:"
-        yield f"    return object.__new__(type(self))._fill({_listed(values)}{others})"
-    yield "def _split(self, fn, argument, batch_sizes):"
-    yield f"    parts = zip({_listed([codes[field.name].split for field in stored_fields])}batch_sizes)"
-    yield "    return [object.__new__(type(self))._fill(*part, self._device) for part in parts]"
-    yield "def _index_put(self, index, other):"
-    yield from (f"    {code.put}" for code in codes.values() if code.put)
-    yield "    return None"
-    yield "def _check_compatible(self, other):"
-    yield from (f"    {code.match}" for code in codes.values() if code.match)
-    yield "    return None"
-    yield "def _leaves(self):"
-    yield f"    return [{_listed([code.leaf for code in codes.values() if code.leaf])}]"
-    yield "def _field_values(self):"
-    parts = ([f"self.{storage(field.name)}" for field in fields] for fields in (carried, static))
-    yield f"    return {', '.join(f'({_listed(part)})' for part in parts)}"
-    yield "def _to_dict(self):"
-    items = [f'"{name}": {code.item}' for name, code in codes.items()]
-    yield f"    return {{{_listed(items)}}}"
+    in_order = [*carried, *static]  # in which `Stored._assign` passes their values on
+    if name == "_fill":
+        yield from _fill(in_order, summary.frozen)
+    elif name == "_field_values":
+        parts = ([f"self.{storage(field.name)}" for field in part] for part in (carried, static))
+        yield f"def _field_values(self): return {', '.join(f'({_listed(part)})' for part in parts)}"
+    elif name == "_to_dict":
+        texts = zip(summary.fields, _texts(summary.fields, name), strict=True)
+        yield f"def _to_dict(self): return {{{', '.join(f'{field.name!r}: {text}' for field, text in texts)}}}"
+    elif name in _WRITING:
+        yield f"def {name}(self, {_WRITING[name]}):"
+        yield from (f"    {text}" for text in _texts(summary.fields, name) if text)
+        yield "    return None"
+    else:
+        parameters, *lines = _MAKING[name]
+        yield f"def {name}(self, {parameters}):"
+        values = _listed([text for text in _texts(in_order, name) if text])
+        yield from (f"    {line.format(values)}" for line in lines)
 
 
 def _fill(fields: Sequence[FieldSummary], is_frozen: bool) -> Iterator[str]:
@@ -233,33 +275,43 @@ def _listed(items: Sequence[str]) -> str:
     return "".join(f"{item}, " for item in items)
 
 
-def _texts(field: FieldSummary) -> _Code:
-    """The texts for one field."""
-    code = _KINDS[field.kind]
-    if field.container is not None:
-        code = _DICT if field.container == "dict" else _LIST
-    elif field.optional and code is _TENSOR:
+def _texts(fields: Sequence[FieldSummary], name: str) -> list[str]:
+    """The texts for fields in a primitive; empty for a field that has no part in it."""
+    at = _Code._fields.index(name.removeprefix("_"))
+    found: list[str] = []
+    for field in fields:
+        slot = storage(field.name)
+        code = _code_of(field.kind, field.optional, field.container, field.unbatched)
+        values = f"self.{slot}", f"other.{slot}", f"[item.{slot} for item in items]", f'self, "{field.name}"'
+        found.append(code[at].format(*values))
+    return found
+
+
+@lru_cache
+def _code_of(kind: str, is_optional: bool, container: str | None, is_unbatched: bool) -> _Code:
+    """The texts for the fields of a kind."""
+    code = _KINDS[kind]
+    if container is not None:
+        code = _DICT if container == "dict" else _LIST
+    elif is_optional and code is _TENSOR:
         code = _OPTIONAL_TENSOR
-    elif field.optional and code is _PER_ITEM:
-        code = code._replace(match=_OPTIONAL_TENSOR.match)
-    if field.unbatched:
-        same = "same_tensor" if field.container is None else "same_tensors"
+    elif is_optional and code is _PER_ITEM:
+        code = code._replace(check_compatible=_OPTIONAL_TENSOR.check_compatible)
+    if is_unbatched:
+        same = "same_tensor" if container is None else "same_tensors"
         code = code._replace(
             rearrange="{0}",
             join=f"{same}({{3}}, {{2}})",
             split=_STATIC.split,
-            put="",
-            match=f"{same}({{3}}, [{{0}}, {{1}}])",
+            index_put="",
+            check_compatible=f"{same}({{3}}, [{{0}}, {{1}}])",
         )
-    slot = storage(field.name)
-    values = f"self.{slot}", f"other.{slot}", f"[item.{slot} for item in items]", f'self, "{field.name}"'
-    code = _Code(*(text.format(*values) for text in code))
-    return _or_none(code, values[0]) if field.optional else code
+    return _or_none(code) if is_optional else code
 
 
-def _or_none(code: _Code, value: str) -> _Code:
+def _or_none(code: _Code) -> _Code:
     """The texts for a field that may be None, which stays None and has no tensors."""
-    made = {name: getattr(code, name) for name in ("map", "map_with", "rearrange", "item")}
-    made = {name: text if text == value else f"None if {value} is None else {text}" for name, text in made.items()}
-    leaves = code.leaf[1:] if code.leaf.startswith("*") else code.leaf and f"({code.leaf},)"
-    return code._replace(leaf=leaves and f"*(() if {value} is None else {leaves})", **made)
+    made = {name: getattr(code, name) for name in ("map", "map_with", "rearrange", "to_dict")}
+    made = {name: text if text == "{0}" else f"None if {{0}} is None else {text}" for name, text in made.items()}
+    leaves = code.leaves[1:] if code.leaves.startswith("*") else code.leaves and f"({code.leaves},)"
+    return code._replace(leaves=leaves and f"*(() if {{0}} is None else {leaves})", **made)

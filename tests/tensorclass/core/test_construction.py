@@ -219,5 +219,5 @@ def test_compiled_primitives_have_the_parameters_of_the_ground_class() -> None:
     primitives = {name for name, value in vars(Stored).items() if inspect.isfunction(value)}
     primitives -= {"_assign", "_fill"}  # one stands there, and the parameters of the other are the fields
     for name in primitives:
-        found = inspect.signature(vars(Batch)[name]).parameters
+        found = inspect.signature(getattr(Batch, name)).parameters
         assert [*found] == [*inspect.signature(vars(Stored)[name]).parameters], name

@@ -107,7 +107,8 @@ def test_what_autocast_makes_of_a_value_is_checked() -> None:
     make: Any = Casting
     assert make([1.0, 2.0, 3.0]).x.shape == (3,)
     with pytest.raises(
-        ValueError, match=r'^Casting\.x: expected Float\[Tensor, "\*batch 3"\] with batch size \[\], got'
+        ValueError,
+        match=r'^Casting\.x: expected Float\[Tensor, "\*batch 3"\] with batch size \[\] \(the default of batch_size\), got',
     ):
         make([1.0, 2.0])
 

@@ -5,14 +5,11 @@ A message names the class and the field (`Batch.tokens`), what was expected, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from reprlib import Repr
-from typing import Any
 
 from torch import Tensor
 
-from ....common.suggestions import nearest
-from .contents import contents
 from .stored import Stored
 
 NO_BATCH_SIZE = "give the constructor a batch_size=[...], or call .auto_batch_size_()"
@@ -90,56 +87,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     >>> suggestion("tokns", ["tokens", "mask"])
     "; did you mean 'tokens'?"
     """
+    from ....common.suggestions import nearest
+
     names = list(known)
     close = nearest(name, names)
     return f"; did you mean {close!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"
-
-
-def blame(action: str, objects: Sequence[Stored], function: Callable[..., object], error: RuntimeError) -> None:
-    """Raise an error that names the field, from torch's; return where the tensors of every field can be worked on.
-
-    Args:
-        function: What was done to the tensors of a field, one of each object. It is called once more, with copies, as it may
-            change what it is given.
-
-    Raises:
-        RuntimeError: torch refuses this field.
-    """
-    if type(error) not in (RuntimeError, NotImplementedError):
-        return  # callers catch other classes by themselves, such as that of running out of memory
-    first = objects[0]
-    for name, value in contents(first).items():
-        values: list[Any] = [value, *[contents(other)[name] for other in objects[1:]]]
-        if name in first.__structure__:
-            continue
-        if isinstance(value, Stored) and name in first._nested:
-            blame(f"{action}: {label(first, name)}" if name in first.__ragged__ else action, values, function, error)
-        elif isinstance(value, Tensor):
-            _try(f"{action}: {label(first, name)}", values, function, error)
-        elif isinstance(value, (dict, list)) and name in first._containers:
-            for key in value if isinstance(value, dict) else range(len(value)):
-                _try(f"{action}: {label(first, name)}[{key!r}]", [each[key] for each in values], function, error)
-
-
-_NOT_OF_COPIES = ("a single memory location", "a leaf Variable that requires grad")
-"""Errors of torch about how tensors were made: copies do not show them, and may show another, of a field that was not reached."""
-
-
-def _try(where: str, tensors: Sequence[Tensor], function: Callable[..., object], error: RuntimeError) -> None:
-    if any(words in str(error) for words in _NOT_OF_COPIES):
-        if _is_one_memory(tensors) if _NOT_OF_COPIES[0] in str(error) else tensors[0].requires_grad:
-            raise RuntimeError(f"{where}: {error}") from error
-        return
-    try:
-        function(*[tensor.detach().clone() for tensor in tensors])  # a copy, because the function may write into it
-    except RuntimeError as found:
-        advice = "; a field of items of different lengths is Ragged[Tensor]" if "equal size" in str(found) else ""
-        raise RuntimeError(f"{where}: {found}{advice}") from error
-
-
-def _is_one_memory(tensors: Sequence[Tensor]) -> bool:
-    """Return whether a write into the first tensor may meet an element twice, or one of the others."""
-    target = tensors[0]
-    repeats = any(step == 0 and size > 1 for size, step in zip(target.shape, target.stride(), strict=True))
-    storage = target.untyped_storage().data_ptr()
-    return repeats or any(other.untyped_storage().data_ptr() == storage for other in tensors[1:])

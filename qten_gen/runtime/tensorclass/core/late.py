@@ -23,8 +23,9 @@ _MODULES = {
     "nested": "fields.nested",
     "packing": "torch_tools.packing",
     "per_item": "fields.per_item",
+    "primitives": "primitives",
     "ragged": "ragged",
-    "static": "fields.static",
+    "same_values": "fields.same_values",
     "tensor": "fields.tensor",
     "tensordicts": "interop.tensordicts",
     "uncommon_trees": "torch_tools.uncommon_trees",
@@ -81,14 +82,23 @@ def bind(owner: type, methods: Mapping[str, str], *, on_class: bool = False) -> 
 
 
 def put_all_in_place() -> None:
-    """Import all late methods: before torch.compile, and for tools that show a class with its signatures and documentation."""
+    """Import all late methods, and compile all primitives.
+
+    This is done before torch.compile, and for tools that show a class with its signatures and documentation.
+    """
     for module in _STAND_INS:
         _put_in_place(module)
+    __getattr__("primitives").put_all_in_place()
+
+
+def is_compiler_imported() -> bool:
+    """True if torch.compile may trace, so that classes have to stay as they are."""
+    return _COMPILER in sys.modules
 
 
 def prepare_for_compiler() -> None:
     """Import all late methods before torch.compile is imported, or now if it is. For a class that has its late methods."""
-    if _COMPILER in sys.modules:
+    if is_compiler_imported():
         put_all_in_place()
     elif not any(isinstance(each, _BeforeCompiler) for each in sys.meta_path):
         sys.meta_path.insert(0, _BeforeCompiler())

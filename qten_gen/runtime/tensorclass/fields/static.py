@@ -5,29 +5,20 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections import deque
-from collections.abc import Collection, Sequence
-from typing import Any, Final, Protocol, TypeVar, cast, runtime_checkable
+from collections.abc import Collection
+from typing import Any, Final, cast
 
 import torch
 from torch import Tensor
 
-from ..core.error_text import describe, difference, label
+from ..core.error_text import describe, label
 from ..core.stored import Stored
-
-S = TypeVar("S")
 
 PLAIN: Final = frozenset({type(None), bool, int, float, complex, str, bytes, torch.device, torch.dtype, torch.Size})
 """Types whose values hold no tensors, and which `==` compares. Generated code stores these without a call."""
 
 _DEPTH: Final = 4
 """How many containers in one another are looked into for tensors."""
-
-
-@runtime_checkable
-class SupportsAll(Protocol):
-    """The result of comparing two arrays."""
-
-    def all(self) -> object: ...
 
 
 def static(self: Stored, name: str, value: object) -> Any:  # of the type that the annotation says
@@ -92,28 +83,10 @@ def unwrapped(where: str, value: object) -> object:
     if library is None:
         return value
     if isinstance(value, getattr(library, "NonTensorStack", ())):
+        from .same_values import shared_value
+
         return shared_value(where, cast(Any, value).tolist())
     return cast(Any, value).data if isinstance(value, getattr(library, "NonTensorData", ())) else value
-
-
-def shared_value(where: str, values: object) -> object:
-    """The one value that all items have, from nested lists of their values.
-
-    Raises:
-        ValueError: two of them differ, or there are none.
-    """
-    found: list[object] = [values]
-    while found and isinstance(found[0], list):
-        found = [value for part in found for value in cast("list[object]", part)]
-    if not found:
-        raise ValueError(f"{where}: expected a value, got a stack of none")
-    for value in found:
-        if not equal(found[0], value):
-            raise ValueError(
-                f"{where} is the same for a whole batch, but differs between the items of the TensorDict: "
-                f"{difference(found[0], value)}"
-            )
-    return found[0]
 
 
 _CASTS: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "complex": complex, "str": str}
@@ -130,62 +103,3 @@ def cast_static(self: Stored, name: str, to: str, value: object) -> Any:  # of t
         return found
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{label(self, name)}: cannot convert {describe(value)} to {to}: {error}") from error
-
-
-def equal(left: object, right: object) -> bool:
-    """True if two static values are the same, also with arrays in them: arrays of one shape and dtype, NaN included."""
-    if left is right:
-        return True
-    if type(left) in PLAIN and type(right) in PLAIN:
-        return left == right or (left != left and right != right)
-    try:
-        return _equal(left, right)
-    except (RuntimeError, ValueError, TypeError):
-        return False
-
-
-def _equal(left: Any, right: Any) -> bool:
-    """`equal` of values that are not plain. What `==` raises for some of them is for `equal` to catch."""
-    kind = type(left)
-    if _is_array(left) or _is_array(right):
-        alike = kind is type(right) and left.shape == right.shape and left.dtype == right.dtype
-        return alike and (_all(left == right) or _all((left == right) | ((left != left) & (right != right))))
-    if kind in (list, tuple) and kind is type(right):
-        return len(left) == len(right) and all(map(equal, left, right))
-    if kind is dict and type(right) is dict:
-        return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
-    is_dataclass = kind is type(right) and dataclasses.is_dataclass(kind)
-    try:
-        same = left == right
-        if isinstance(same, bool) or not is_dataclass:
-            return _all(same)
-    except ValueError:
-        if not is_dataclass:
-            raise
-    # The `==` that `dataclass` writes refuses arrays, or since Python 3.13 may give one.
-    return all(equal(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(left))
-
-
-def _is_array(value: object) -> bool:
-    """True if a value has a shape with dimensions, as arrays have and the numbers of NumPy do not."""
-    return hasattr(value, "dtype") and bool(getattr(value, "shape", ()))
-
-
-def _all(same: object) -> bool:
-    return bool(same.all() if isinstance(same, SupportsAll) else same)
-
-
-def same(self: Stored, name: str, values: Sequence[S]) -> S:
-    """The one value that a static field has in all of `values`.
-
-    Raises:
-        ValueError: two values differ; both are named.
-    """
-    first = values[0]
-    for value in values:
-        if value is not first and not equal(first, value):
-            raise ValueError(
-                f"{label(self, name)} is the same for a whole batch, but differs between the objects: "
-                f"{difference(first, value)}; a PerItem field has a value for each item"
-            )
-    return first

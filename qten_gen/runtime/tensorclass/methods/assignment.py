@@ -10,8 +10,9 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
+from ..core.blame import blame
 from ..core.contents import batched_leaves, contents, ragged_fields
-from ..core.error_text import blame, label
+from ..core.error_text import label
 from ..core.locks import refuse_if_frozen
 from ..core.other_libraries import is_number, written
 from ..core.sizes import Index, PlainIndex, over_batch, with_event
@@ -19,7 +20,7 @@ from ..core.stored import Stored
 from ..fields.nested import object_for
 from ..fields.per_item import PerItem
 from ..fields.ragged_rows import refuse_other_lengths
-from ..fields.static import equal
+from ..fields.same_values import equal
 from .indexing import resolved, shown
 
 T = TypeVar("T", bound=Stored)

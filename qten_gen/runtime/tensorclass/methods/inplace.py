@@ -16,7 +16,7 @@ from ..core.other_libraries import is_number, is_tensordict
 from ..core.stored import Stored
 from ..fields.ragged_rows import refuse_other_lengths
 from ..fields.ragged_storage import RaggedStorage
-from ..fields.static import same
+from ..fields.same_values import same
 from ..fields.tensor import match_optional
 from .assignment import refuse_unsaved
 

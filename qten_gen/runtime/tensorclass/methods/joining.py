@@ -12,7 +12,8 @@ from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
 
 from ..core import dimension_names
-from ..core.error_text import NO_BATCH_SIZE, abridged, blame, class_names, of_another_class
+from ..core.blame import blame
+from ..core.error_text import NO_BATCH_SIZE, abridged, class_names, of_another_class
 from ..core.sizes import Dim, dimension, integers, is_single, whole_number, with_inserted, with_length, without
 from ..core.stored import Stored
 

@@ -12,8 +12,9 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
+from ..core.blame import blame
 from ..core.contents import ragged_fields, unbatched_leaves
-from ..core.error_text import blame, disambiguation
+from ..core.error_text import disambiguation
 from ..core.other_libraries import is_array, is_number
 from ..core.sizes import over_batch
 from ..core.stored import Stored

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from torch import Tensor
 
-from ..core.error_text import blame
+from ..core.blame import blame
 from ..core.locks import refuse_if_frozen
 from ..core.other_libraries import is_array
 from ..core.stored import Stored

@@ -9,7 +9,7 @@ from torch.nn import functional
 from ..core.contents import contents
 from ..core.error_text import describe
 from ..core.stored import Stored
-from ..fields import static
+from ..fields import same_values
 from ..methods.operands import Function
 from .entries import Effect, Group, Operation, among, pointwise
 from .reductions import truth
@@ -135,7 +135,7 @@ def _are_equal(one: object, other: object) -> bool:
         return False
     mine, theirs = contents(one), contents(other)
     return all(
-        static.equal(mine[name], theirs[name]) if name in one._static else _are_equal(mine[name], theirs[name])
+        same_values.equal(mine[name], theirs[name]) if name in one._static else _are_equal(mine[name], theirs[name])
         for name in mine
     )
 

@@ -10,8 +10,8 @@ import torch
 from torch import Size, Tensor
 
 from ..core import dimension_names
+from ..core.blame import blame
 from ..core.contents import contents
-from ..core.error_text import blame
 from ..core.sizes import Dim, dimension
 from ..core.stored import Stored
 from ..fields.per_item import items_become

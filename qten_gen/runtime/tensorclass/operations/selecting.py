@@ -9,7 +9,8 @@ import torch
 from torch import Size, Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..core.error_text import blame, describe
+from ..core.blame import blame
+from ..core.error_text import describe
 from ..core.sizes import Dim, dimension, over_batch
 from ..core.stored import Stored
 from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several

@@ -22,7 +22,7 @@ from ..core.error_text import abridged, label
 from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Stored
 from ..fields.as_declared import fit_saved
-from ..fields.static import equal
+from ..fields.same_values import equal
 from .json_values import decode, encode
 from .loading import filled
 from .memory_map import become

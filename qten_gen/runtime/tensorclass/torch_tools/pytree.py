@@ -58,7 +58,7 @@ class Layout(NamedTuple):
             return False
         if self.static is other.static or not self.static:
             return True
-        from ..fields.static import equal  # few objects have static values that are not the very same
+        from ..fields.same_values import equal  # few objects have static values that are not the very same
 
         return all(map(equal, self.static, other.static))
 
