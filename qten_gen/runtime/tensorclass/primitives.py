@@ -177,14 +177,17 @@ def __getattr__(name: str) -> Any:
 class Uncompiled:
     """Stands in a class for a primitive until it is looked up."""
 
-    __slots__ = ("name",)
+    __slots__ = ("made", "name")
+    made: Any  # a function, which checkers would take for a method
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __get__(self, instance: object, owner: type[Stored]) -> Any:
-        holder = next(cls for cls in owner.__mro__ if vars(cls).get(self.name) is self)
-        return _put_in_place(cast("type[Stored]", holder), (self.name,))[self.name].__get__(instance, owner)
+        holder = next((cls for cls in owner.__mro__ if vars(cls).get(self.name) is self), None)
+        if holder is not None:  # no other thread has been faster
+            _put_in_place(cast("type[Stored]", holder), (self.name,))
+        return self.made.__get__(instance, owner)
 
 
 _WITH_STAND_INS: WeakSet[type[Stored]] = WeakSet()
@@ -209,7 +212,7 @@ def put_all_in_place() -> None:
         _put_in_place(cls, [name for name, found in vars(cls).items() if isinstance(found, Uncompiled)])
 
 
-def _put_in_place(cls: type[Stored], names: Sequence[str]) -> dict[str, FunctionType]:
+def _put_in_place(cls: type[Stored], names: Sequence[str]) -> None:
     """Compile some primitives of a class. Together they take half the time that they take one by one."""
     functions: dict[str, FunctionType] = {}
     text = "".join(f"{line}\n" for name in names for line in _lines(cls._declared_as, name))
@@ -218,8 +221,9 @@ def _put_in_place(cls: type[Stored], names: Sequence[str]) -> dict[str, Function
     for name, function in functions.items():
         for called in _HOMES.keys() & function.__code__.co_names:
             __getattr__(called)
+        if isinstance(stand_in := vars(cls)[name], Uncompiled):
+            stand_in.made = function
         type.__setattr__(cls, name, function)
-    return functions
 
 
 @lru_cache(maxsize=1024)

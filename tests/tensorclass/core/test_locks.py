@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
@@ -15,7 +14,6 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from qten_gen import TensorClass
-from tests import fresh_process
 from tests.tensorclass.declared import Batch, Flat, batch, flat, point
 
 
@@ -257,34 +255,3 @@ def test_a_block_leaves_the_lock_of_another_owner() -> None:
         assert not second.is_locked
         assert shared.is_locked
     assert not shared.is_locked
-
-
-FORKING = """
-import os, signal, threading
-from torch import Tensor, zeros
-from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.core import locks
-
-class Flat(TensorClass):
-    x: Tensor
-
-value = Flat(zeros(2), batch_size=2)
-
-def fork():
-    if (pid := os.fork()) == 0:
-        signal.alarm(20)
-        value.lock_()
-        os._exit(7)
-    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-
-with locks._mutex:
-    thread = threading.Thread(target=fork)
-    thread.start()
-    thread.join()
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no such call on Windows")
-def test_a_child_that_is_forked_while_another_thread_locks_can_lock() -> None:
-    done = fresh_process.run("-c", FORKING)
-    assert (done.stdout, done.stderr) == ("7\n", "")

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TypeVar
 from weakref import ref
 
-from .locks import lock, nested_objects, one_thread_at_a_time, owners_of, refusal
+from .locks import lock, nested_objects, owners_of, refusal
 from .stored import FROZEN, Lock, Stored
 
 T = TypeVar("T", bound=Stored)
@@ -27,9 +27,8 @@ def lock_(self: T) -> T:
     >>> batch.tokens, batch.is_locked
     (tensor([5, 1]), False)
     """
-    with one_thread_at_a_time():
-        _remember(self)
-        lock(self)
+    _remember(self)
+    lock(self)
     return self
 
 
@@ -48,8 +47,7 @@ def unlock_(self: T) -> T:
     """
     if self._lock is FROZEN:
         raise refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
-    with one_thread_at_a_time():
-        _unlock(self)
+    _unlock(self)
     return self
 
 
@@ -92,11 +90,10 @@ def leave(
     """End a `with` statement: the object is locked, or not, as it was before."""
     *open, was_locked = self._entered[1]
     self._entered = None, tuple(open)
-    with one_thread_at_a_time():
-        if was_locked:
-            lock(self)
-        else:
-            _release(self)
+    if was_locked:
+        lock(self)
+    else:
+        _release(self)
 
 
 def _release(self: Stored) -> None:

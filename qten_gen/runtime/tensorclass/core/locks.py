@@ -1,21 +1,17 @@
 """Objects that are locked for a while, and frozen ones.
 
 A locked object keeps what its fields hold: none can be set, nor its batch size or names. What is in the tensors may change. A
-frozen one, which is an object of a frozen class or one that such an object holds, refuses that too.
+frozen one, which is an object of a frozen class or one that such an object holds, refuses that too. It is no lock for threads.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
 from typing import Any, TypeVar
 from weakref import ref
 
 from torch import Tensor
-from torch.compiler import is_compiling
 
 from ....common.naming import storage
 from .contents import allocate_like
@@ -93,25 +89,6 @@ def refusal(self: Stored, what: str, instead: str) -> RuntimeError | FrozenInsta
     return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
 
 
-_mutex = threading.RLock()
-"""Two objects that share a nested one may be locked at the same time."""
-
-
-def _renew_after_fork() -> None:
-    """Another thread may have been changing a lock when the process was forked; here it is not."""
-    global _mutex
-    _mutex = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_after_fork)
-
-
-def one_thread_at_a_time() -> AbstractContextManager[object]:
-    """Let no other thread change the lock of any object meanwhile."""
-    return nullcontext() if is_compiling() else _mutex
-
-
 def is_locked(self: Stored) -> bool:
     """True if fields, batch size and names cannot be set: the object is locked or frozen."""
     return self._lock is not None
@@ -119,15 +96,13 @@ def is_locked(self: Stored) -> bool:
 
 def lock(self: Stored) -> None:
     """Lock an object and its nested objects, as `lock_` does; for the keyword `lock` of constructors."""
-    with one_thread_at_a_time():
-        if not any(owner is self for owner in owners_of(self)):
-            _add_root(self, ref(self))
+    if not any(owner is self for owner in owners_of(self)):
+        _add_root(self, ref(self))
 
 
 def owners_of(self: Stored) -> list[Stored]:
     """The living objects whose `lock_()` locked this one. Without any, it stays locked, and `unlock_()` unlocks it."""
-    owners = [root() for root in self._lock.roots] if self._lock is not None else []
-    return [owner for owner in owners if owner is not None]
+    return [owner for root in (self._lock.roots if self._lock is not None else ()) if (owner := root()) is not None]
 
 
 def _add_root(self: Stored, root: ref[Stored]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from ..core.error_text import difference, label
 from ..core.stored import Stored
@@ -70,23 +70,3 @@ def same(self: Stored, name: str, values: Sequence[S]) -> S:
                 f"{difference(first, value)}; a PerItem field has a value for each item"
             )
     return first
-
-
-def shared_value(where: str, values: object) -> object:
-    """The one value that all items have, from nested lists of their values.
-
-    Raises:
-        ValueError: two of them differ, or there are none.
-    """
-    found: list[object] = [values]
-    while found and isinstance(found[0], list):
-        found = [value for part in found for value in cast("list[object]", part)]
-    if not found:
-        raise ValueError(f"{where}: expected a value, got a stack of none")
-    for value in found:
-        if not equal(found[0], value):
-            raise ValueError(
-                f"{where} is the same for a whole batch, but differs between the items of the TensorDict: "
-                f"{difference(found[0], value)}"
-            )
-    return found[0]

@@ -74,18 +74,18 @@ def _has_batch_size(value: object) -> bool:
 
 
 def unwrapped(where: str, value: object) -> object:
-    """The content of a `NonTensorData` or `NonTensorStack` of tensordict; any other value as it is.
+    """The content of a `NonTensorData` of tensordict; any other value as it is.
 
     Raises:
-        ValueError: the values of a stack differ.
+        ValueError: it is a `NonTensorStack`, which has values of items.
     """
     library = sys.modules.get("tensordict")
     if library is None:
         return value
     if isinstance(value, getattr(library, "NonTensorStack", ())):
-        from .same_values import shared_value
-
-        return shared_value(where, cast(Any, value).tolist())
+        raise ValueError(
+            f"{where}: expected one value, got a NonTensorStack; a PerItem field has a value for each item"
+        )
     return cast(Any, value).data if isinstance(value, getattr(library, "NonTensorData", ())) else value
 
 
