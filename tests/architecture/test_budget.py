@@ -16,7 +16,7 @@ ROOMS = {
     "reflection": 928,
     "rules": 5_035,
     "emit|report|building": 2_308,
-    "runtime/declaring": 3_271,
+    "runtime/declaring": 3_272,
     "runtime/module": 3_673,
     "runtime/qten_style|runtime": 2_031,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_112,

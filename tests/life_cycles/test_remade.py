@@ -384,7 +384,7 @@ class LateInner(Module):
 
 
 class OfOwn(Parent):
-    inner: OwnInner = submodule(OwnInner)
+    inner: OwnInner = submodule(OwnInner)  # pyright: ignore[reportIncompatibleVariableOverride] # assigned by the constructor alone
 
 
 class OfLate(Module):

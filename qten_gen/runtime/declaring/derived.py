@@ -152,6 +152,7 @@ def virtual(
         cast: Whether a floating point result is cast to the module's dtype. Other results are not.
 
     Raises:
+        TypeError: what is decorated is no function.
         DeclarationError: the result is cached, and the method reads a parameter, a buffer or a child, or passes the module on.
     """
     if function is None:

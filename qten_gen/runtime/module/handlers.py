@@ -213,8 +213,7 @@ def find_handler(cls: type[HandlerTables], obj: object) -> Handler | None:
         shown = obj.__class__  # of a proxy or a mock, the class that it stands for
     found = _by_instance(cls, obj, _covering(cls, shown))
     handler = None if found is None else table.get(found)
-    is_decided = shown is obj_type and not (cls._find_open or cls._by_instance)  # by the class of the object alone
-    if is_decided and len(resolved) < _MOST + len(table):
+    if shown is obj_type and not (cls._find_open or cls._by_instance) and len(resolved) < _MOST + len(table):
         resolved[obj_type] = handler
     if cls._table is not table:  # another thread registered a handler in between
         resolved.pop(obj_type, None)

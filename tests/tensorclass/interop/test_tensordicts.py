@@ -59,7 +59,7 @@ def test_there_and_back_is_the_same_object(size: tuple[int, ...], full: bool) ->
 
 def test_a_static_value_that_differs_between_the_items_is_refused() -> None:
     stacked: Any = TensorDict.stack([batch(4).replace(source=source).to_tensordict() for source in "ab"])
-    with pytest.raises(ValueError, match=r"Batch\.source is the same for a whole batch, but differs .*: 'a' and 'b'"):
+    with pytest.raises(ValueError, match=r"Batch\.source: expected one value, got a NonTensorStack; a PerItem "):
         Batch.from_tensordict(stacked)
 
 

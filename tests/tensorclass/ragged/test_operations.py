@@ -215,8 +215,9 @@ def test_what_is_not_defined_of_items_of_different_lengths_is_refused_by_name(na
     if message.startswith("Batch.boxes"):  # what is done to the batch, and refused because of its first Ragged field
         cells |= {f"only {field}": message.replace("Batch.boxes", f"Maybe.{field}") for field in RAGGED}
     for kind, expected in cells.items():
+        b = batch(kind)
         with pytest.raises((TypeError, ValueError, AttributeError), match=re.escape(expected)):
-            call(b := batch(kind))
+            call(b)
         assert equal(b, batch(kind))
 
 
