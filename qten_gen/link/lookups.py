@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 _V = TypeVar("_V")
 
@@ -68,16 +68,15 @@ class _Recording(Protocol):
     def lookups(self) -> Lookups: ...
 
 
-_S = TypeVar("_S", bound=_Recording)
+_F = TypeVar("_F", bound=Callable[..., object])
 
 
-def remembered(method: Callable[[_S, str], _V]) -> Callable[[_S, str], _V]:
+def remembered(method: _F) -> _F:
     """A method that computes its result once for each argument, by `lookups.once` of its object."""
     attribute = f"{method.__name__}()"
 
     @wraps(method)
-    def once(self: _S, key: str) -> _V:
-        results: Results[_V] = vars(self).setdefault(attribute, {})
-        return self.lookups.once(results, key, lambda _: method(self, key))
+    def once(self: _Recording, key: str) -> object:
+        return self.lookups.once(vars(self).setdefault(attribute, {}), key, lambda _: method(self, key))
 
-    return once
+    return cast(_F, once)

@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_272,
     "runtime/module": 3_673,
     "runtime/qten_style|runtime": 2_031,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_112,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_113,
     "runtime/tensorclass/(methods|operations)": 4_581,
     "runtime/tensorclass/storage": 2_152,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_794,

@@ -102,7 +102,8 @@ def lock(self: Stored) -> None:
 
 def owners_of(self: Stored) -> list[Stored]:
     """The living objects whose `lock_()` locked this one. Without any, it stays locked, and `unlock_()` unlocks it."""
-    return [owner for root in (self._lock.roots if self._lock is not None else ()) if (owner := root()) is not None]
+    owners = [root() for root in self._lock.roots] if self._lock is not None else []
+    return [owner for owner in owners if owner is not None]
 
 
 def _add_root(self: Stored, root: ref[Stored]) -> None:
