@@ -111,7 +111,7 @@ def remake_emptied(module: nn.Module, before: Mapping[str, Tensor | None], *, is
 
 
 def _remake_from_meta(module: nn.Module, changed: Mapping[str, tuple[Tensor, Tensor]], foreign: set[str]) -> None:
-    """Make the buffers that were on meta, of those that changed, and note those that are there now."""
+    """Make the changed buffers that were on meta, and note the ones that are on meta now."""
     away = {
         name: old for name, (old, new) in changed.items() if new.is_meta and not old.is_meta and type(old) is Tensor
     }
@@ -218,7 +218,7 @@ def look_once(module: ModuleBase, device: torch.device) -> bool:
 
 
 def _look_at(module: Any, device: torch.device) -> None:
-    """Make the unsaved buffers of a module itself that are on meta, and compare those that got memory with the declaration."""
+    """Make a module's own unsaved buffers on meta, and compare the ones that got memory with the declaration."""
     noted = vars(module)[WATCHED]
     held = {name: each for name, each in _unsaved(module).items() if type(each) is Tensor and not each.is_inference()}
     on_meta = [name for name, each in held.items() if each.is_meta]

@@ -102,7 +102,7 @@ class Analysis:
         return next((each for each in found if each.is_at(place)), None)
 
     def mentions_of(self, field: Mention, new: str) -> dict[str, list[Mention]]:
-        """The names of a field by absolute path, in the file of its class and in those that import it, directly or not.
+        """The mentions of a field by absolute path: in the file of its class, and in files that import it, directly or not.
 
         Raises:
             CannotRename: The class has the new name already, or it is no name.

@@ -1,4 +1,4 @@
-"""Finds the names of fields in a file: where they are declared, and where something is done with those of known objects."""
+"""Finds the names of fields in a file: where they are declared, and where code reads or writes them on known objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...rules.replaced_fields import declared_at
 from ...rules.rule_input import Facts
 
 _NAMING = ("keys", "tie")
-"""Arguments of specifiers that name fields in a string, beside those that are expressions."""
+"""Arguments of specifiers that name fields in a string and are no expressions."""
 
 
 class Mention(NamedTuple):
