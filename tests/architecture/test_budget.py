@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_035,
     "emit|report|building": 2_236,
     "runtime/declaring": 3_295,
-    "runtime/module": 3_701,
+    "runtime/module": 3_704,
     "runtime/qten_style|runtime": 2_031,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_113,
     "runtime/tensorclass/(methods|operations)": 4_581,

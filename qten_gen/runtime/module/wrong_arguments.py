@@ -75,6 +75,8 @@ def _as_declared(expression: str) -> str:
 
 
 class _InWords(ast.NodeTransformer):
+    """Replaces the names of generated code by those that a declaration uses."""
+
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Name({"_nn": "nn", "_torch": "torch", "_name": "key"}.get(node.id, node.id))
 
@@ -84,6 +86,7 @@ class _InWords(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A call without `device` and `dtype`; in place of one of our functions, the specifier that asked for it."""
         self.generic_visit(node)
         node.keywords = [each for each in node.keywords if ast.unparse(each) not in ("device=device", "dtype=dtype")]
         match ast.unparse(node.func):
