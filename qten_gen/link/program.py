@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from functools import cached_property
 from typing import TypeVar
 
+from ..common.field_kinds import members_of
 from ..common.naming import source_module
 from ..common.records import record, replace
 from ..model import (
@@ -20,7 +21,7 @@ from ..model import (
     SubmoduleDecl,
 )
 from ..model.diagnostics import Diagnostic, ordered
-from ..model.field_kinds import child_class, members_of
+from ..model.field_parts import child_class
 from .bases import Ancestry, Root
 from .constants import with_constants
 from .declare import Declarations
