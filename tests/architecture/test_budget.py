@@ -12,7 +12,7 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_541,
     "run|project|generate": 4_221,
-    "read|link|model|common": 8_018,
+    "read|link|model|common": 8_022,
     "reflection": 928,
     "rules": 5_036,
     "emit|report|building": 2_308,
