@@ -12,7 +12,7 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_541,
     "run|project|generate": 4_221,
-    "read|link|model|common": 8_022,
+    "read|link|model|common": 8_029,
     "reflection": 928,
     "rules": 5_036,
     "emit|report|building": 2_308,
@@ -27,7 +27,7 @@ ROOMS = {
     "tools/adopt": 2_993,
     "tools/(inspect|lock)": 1_652,
     "tools/lsp": 1_046,
-    "tools/stubs": 643,
+    "tools/stubs": 650,
     "tools/check|tools": 231,
     "": 88,
 }
