@@ -128,8 +128,8 @@ class Value:
     """A value in a declaration: a default, an initialiser, a dtype, a class to construct.
 
     Generated code contains the value if it is a literal, a name of torch, or a partial of one. Any other value is bound when the
-    class statement runs. Values are not compared. Generated code lists the ones that it contains in `_inlined_values`, and the
-    runtime compares that list with the objects themselves.
+    class statement runs. Values are not compared. Generated code has defaults in the signature of its constructor, and lists the
+    others that it contains in `_inlined_values`: the runtime compares both with the objects themselves.
     """
 
     text: str = field(default="", compare=False)

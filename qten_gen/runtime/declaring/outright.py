@@ -284,7 +284,7 @@ def facts_outright(body: Body, found: GeneratedClass, *, nests: bool) -> ClassFa
         return None
     own_values = values_of(body, said.summary)
     values = with_inherited(own_values, said.summary, body.bases)
-    if not freshness.is_fresh(found, said.fingerprint, values):
+    if not freshness.is_fresh(found, said.fingerprint, said.summary, values):
         return None
     later = body._replace(scope=body.scope.kept(said.meanings))
 
