@@ -9,10 +9,10 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import assert_never
 
+from ..common.field_kinds import members_of
 from ..common.naming import WRITTEN_BUILTINS
 from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ModuleField, ParameterDecl, TypeExpr, Value, home
 from ..model.dimensions import annotation_text, in_words, to_python
-from ..model.field_kinds import members_of
 from .layout import double_quoted, in_parentheses
 from .names import Builtins, NestedNames, qualified_name
 
