@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_296,
     "runtime/module": 3_704,
     "runtime/qten_style|runtime": 2_028,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_133,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_134,
     "runtime/tensorclass/(methods|operations)": 4_582,
     "runtime/tensorclass/storage": 2_152,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_794,

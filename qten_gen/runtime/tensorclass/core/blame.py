@@ -53,6 +53,7 @@ _NOT_OF_COPIES = ("a single memory location", "a leaf Variable that requires gra
 
 
 def _try(where: str, tensors: Sequence[Tensor], function: Callable[..., object], error: RuntimeError) -> None:
+    """Raise an error that names the tensors, if the function fails on copies of them."""
     if any(words in str(error) for words in _NOT_OF_COPIES):
         if _is_one_memory(tensors) if _NOT_OF_COPIES[0] in str(error) else tensors[0].requires_grad:
             raise RuntimeError(f"{where}: {error}") from error
