@@ -164,3 +164,22 @@ def test_copies_keep_the_attributes_of_nested_objects() -> None:
     made: Any = Opened(torch.ones(2), Opened(torch.ones(2), batch_size=2), batch_size=2)
     made.inner.note = "a"
     assert [each.inner.note for each in copies(made)] == ["a"] * 6
+
+
+def test_an_own_constructor_has_to_call_the_generated_one() -> None:
+    def assign(self: Any, tokens: Tensor) -> None:
+        self.tokens = tokens
+
+    class Assigning(TensorClass):
+        tokens: Tensor
+        __init__ = assign
+
+    class Silent(TensorClass):
+        tokens: Tensor
+
+        def __init__(self) -> None:
+            pass
+
+    for make in (lambda: Assigning(torch.ones(2)), Silent):
+        with pytest.raises(TypeError, match=r"has to call super\(\).__init__\(...\), which stores the fields"):
+            make()
