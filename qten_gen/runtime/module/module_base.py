@@ -57,13 +57,15 @@ class HandlerTables:
     """A `Registration` for each type with a handler on this very class."""
     _table: ClassVar[dict[type, Handler]] = {}
     """The handler for each type that is registered on this class or a base; the nearest base counts."""
-    _find_open: ClassVar[FindType | None] = None
-    """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
+    _find: ClassVar[FindType | None] = None
+    """Finds the registered type for an object class."""
+    _is_open: ClassVar[bool] = False
+    """True where abstract classes are registered, which can get subclasses at any time."""
     _by_instance: ClassVar[tuple[type, ...]] = ()
     """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
     _resolved: ClassVar[Resolved] = {}
     """The handler for an object class, or None, as far as one was looked for: for the registered types from the start, and for no
-    others where abstract classes are registered, which can get subclasses at any time. Empty where `_by_instance` is not."""
+    others where `_is_open`. Empty where `_by_instance` is not."""
     _dispatch: ClassVar[Dispatch] = Dispatch()
     """The functions that were put into this very class."""
 
