@@ -5,9 +5,9 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Iterator
 
+from ..common.field_kinds import members_of
 from ..common.suggestions import did_you_mean
 from ..model import Choice, ConfigDecl, DerivedDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, TypeExpr, Value
-from ..model.field_kinds import members_of
 from .dynamic_declarations import is_dynamic_text
 from .rule_input import Facts, Problem, RuleContext, at
 

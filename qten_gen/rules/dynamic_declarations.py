@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ..common.field_kinds import members_of
 from ..model import (
     DYNAMIC,
     Argument,
@@ -18,7 +19,6 @@ from ..model import (
     Value,
     language,
 )
-from ..model.field_kinds import members_of
 from .rule_input import Facts, Problem, RuleContext, name_of
 
 _ONLY_THEN = "known only at run time"

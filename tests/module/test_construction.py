@@ -184,7 +184,7 @@ def test_abstract_methods_keep_a_module_from_being_constructed_without_an_abc_to
 
 def test_the_constructor_says_its_arguments() -> None:
     said = inspect.getdoc(Sizes.__init__) or ""
-    assert said.startswith("Construct the module on a device, its floating point tensors with a dtype;")
+    assert said.startswith("Construct the module on `device`, its floating point tensors with `dtype`;")
 
 
 def test_an_argument_has_the_docstring_of_its_field() -> None:

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
-from ...common.state_names import PatternError, advice, compiled, with_one_choice
+from ...common.name_patterns import PatternError, advice, compiled, with_one_choice
 from ...project.config import toml_document
 from .lock import Lock, unfolded
 
