@@ -428,12 +428,6 @@ def test_memory_that_nothing_can_fill_warns_where_the_module_is_used(cls: type[M
     assert cls is Unknown or model.get_buffer("steps").tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
-def test_a_trainer_that_writes_it_is_left_alone() -> None:
-    model: nn.Module = emptied(Unknown)
-    model.get_buffer("mask").data.zero_()
-    assert model(torch.ones(4)).tolist() == [0.0] * 4
-
-
 @pytest.mark.parametrize("compiled", [Inner, Reader])
 def test_a_compiled_call_is_a_first_call_too(compiled: type[Module]) -> None:
     model: nn.Module = on_meta(compiled)

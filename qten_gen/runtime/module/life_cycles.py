@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
-from ...common.state_names import listed
+from ...common.name_patterns import listed
 from .marks import Unwritten, is_first_marked, mark_first, version_of
 from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
 from .module_base import buffer as buffer_property
@@ -238,10 +238,12 @@ def _before_call(module: ModuleBase, args: tuple[object, ...]) -> None:
 _before_call._torchdynamo_disable = True  # type: ignore[attr-defined] # functions take any attribute
 
 
-def look(module: ModuleBase, given: tuple[object, ...] = ()) -> bool:
-    """Make the unsaved buffers in a module that are on meta, or got memory past every method; False for a run on meta alone."""
+def look(module: ModuleBase, given: tuple[object, ...] = (), device: torch.device | None = None) -> bool:
+    """Make the unsaved buffers in a module that are on meta, or got memory past every method, where its tensors are, or else on
+    `device`; False for a run on meta alone.
+    """
     tensors = (each for each in (*given, *module.parameters(), *module.buffers()) if isinstance(each, Tensor))
-    device = next((each.device for each in tensors if not each.is_meta), None)
+    device = next((each.device for each in tensors if not each.is_meta), device)
     if device is None or peek_interpreter_stack() is not None:
         return False
     for part in reversed([*module.modules()]):  # a value may read a child's
@@ -251,8 +253,8 @@ def look(module: ModuleBase, given: tuple[object, ...] = ()) -> bool:
 
 
 def look_once(module: ModuleBase, device: torch.device) -> bool:
-    """`look`, on this device where a module is on meta alone; False if one of its own unsaved buffers is left there."""
-    look(module, (torch.empty(0, device=device),))
+    """`look`; False if one of the module's own unsaved buffers is left on meta."""
+    look(module, device=device)
     watch(module)
     return WATCHED not in vars(module)
 
