@@ -436,9 +436,3 @@ def test_a_compiled_call_is_a_first_call_too(compiled: type[Module]) -> None:
     with pytest.warns(UserWarning, match="had other values than its declaration gives"):
         found = torch.compile(model, backend="eager")(*given)
     assert torch.equal(found, compiled()(*given))
-
-
-def test_compiled_code_knows_nothing_of_it() -> None:
-    model = emptied(OfMethod)
-    compiled = torch.compile(lambda x: x * model.get_buffer("mask"), fullgraph=True, backend="eager")
-    assert compiled(torch.ones(4)).tolist() == [0.0, 1.0, 2.0, 3.0]
