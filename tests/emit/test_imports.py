@@ -8,7 +8,7 @@ import pytest
 
 from qten_gen.emit.file import python_file, stub_file
 from qten_gen.emit.names import IMPORTS, runtime_imports
-from qten_gen.generate.outputs import render_class, text_of_python
+from qten_gen.generate.outputs import text_of_python
 from qten_gen.model import FileDecl
 from qten_gen.read.module import read
 from tests.generated_sources import generated_sources
@@ -30,27 +30,12 @@ def linked(text: str, head: str = HEAD) -> FileDecl:
     return link([source])[0][0]
 
 
-@pytest.mark.parametrize(
-    ("aliases", "expected"),
-    [
-        ([], ()),
-        (["_nn"], (("from torch import nn as _nn",),)),
-        (
-            ["_rt", "_torch", "_t", "_builtins", "_OrderedDict", "annotations"],
-            (
-                ("from __future__ import annotations",),
-                (
-                    "import builtins as _builtins",
-                    "import typing as _t",
-                    "from collections import OrderedDict as _OrderedDict",
-                ),
-                ("import torch as _torch", "from qten_gen.runtime import generated as _rt"),
-            ),
-        ),
-    ],
-)
-def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[tuple[str, ...], ...]) -> None:
-    assert runtime_imports((), *aliases) == expected
+def test_imports_are_grouped_and_sorted() -> None:
+    assert runtime_imports(["_torch.ones(_builtins.len(x))"], "_rt", "_t", "_OrderedDict", "annotations") == (
+        ("from __future__ import annotations",),
+        ("import builtins as _builtins", "import typing as _t", "from collections import OrderedDict as _OrderedDict"),
+        ("import torch as _torch", "from qten_gen.runtime import generated as _rt"),
+    )
 
 
 def test_a_docstring_causes_no_import() -> None:
@@ -64,11 +49,6 @@ def test_a_docstring_causes_no_import() -> None:
 
 def _head(text: str) -> str:
     return text.partition("_fingerprint")[0]
-
-
-def test_a_class_in_memory_has_the_imports_of_its_file() -> None:
-    (declaration,) = linked("class Batch(TensorClass):\n    x: Unbatched[Tensor]\n").declarations
-    assert "from qten_gen.runtime import generated_features as _features\n" in render_class(declaration)
 
 
 def test_a_stub_gives_the_declared_classes_and_nothing_else() -> None:

@@ -167,19 +167,11 @@ def test_copies_keep_the_attributes_of_nested_objects() -> None:
 
 
 def test_an_own_constructor_has_to_call_the_generated_one() -> None:
-    def assign(self: Any, tokens: Tensor) -> None:
-        self.tokens = tokens
-
     class Assigning(TensorClass):
-        tokens: Tensor
-        __init__ = assign
-
-    class Silent(TensorClass):
         tokens: Tensor
 
         def __init__(self) -> None:
-            pass
+            self.tokens = torch.ones(2)
 
-    for make in (lambda: Assigning(torch.ones(2)), Silent):
-        with pytest.raises(TypeError, match=r"has to call super\(\).__init__\(...\), which stores the fields"):
-            make()
+    with pytest.raises(TypeError, match=r"has to call super\(\).__init__\(...\), which stores the fields"):
+        Assigning()
