@@ -6,7 +6,7 @@ import ast
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, InitVar
 
 from ..common.fingerprint_rows import recorded_call
@@ -16,7 +16,6 @@ from ..model import HIDDEN, TypeExpr, language, union
 from ..model.dimensions import parsed_expression
 from .specifiers import ClassStatement
 
-_MISSING = object()
 _NO_TYPES: tuple[type, ...] = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 """Objects that are no types. They are shown as they are, also where the annotation is a string that names them."""
 _METHODS: tuple[type, ...] = (types.FunctionType, property, classmethod, staticmethod)
@@ -70,14 +69,12 @@ class AnnotationWalk:
             return self._from_type_variable(annotation)
         if isinstance(annotation, typing.NewType):
             return self._from_object(annotation.__supertype__)
-        # Before `origin`: the origin of `Alias[int]` is the alias itself, whose attributes it shows as its own.
-        if isinstance(alias := getattr(annotation, "__value__", _MISSING), type) or (
-            alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
-        ):
-            return self._from_object(alias)
         if isinstance(annotation, InitVar):
             return TypeExpr("dataclasses.InitVar", (self.expr(annotation.type),))
         origin = typing.get_origin(annotation)
+        if _is_type_alias(alias := annotation if origin is None else origin):
+            self._fill(alias, map(self.expr, typing.get_args(annotation)))
+            return self._from_object(getattr(alias, "__value__"))  # noqa: B009 # it has no class before Python 3.12
         if origin is typing.Annotated:
             inner, *metadata = typing.get_args(annotation)
             expr = self._from_object(inner)
@@ -181,7 +178,13 @@ class AnnotationWalk:
             found = self._of_body(head.id) or self._statement.resolve(head.id)
         except NameError:
             return None
-        return found if typing.get_origin(found) is not None and getattr(found, "__parameters__", None) else None
+        is_alias = typing.get_origin(found) is not None or _is_type_alias(found)
+        return found if is_alias and getattr(found, "__parameters__", None) else None
+
+    def _fill(self, alias: object, given: Iterable[TypeExpr]) -> None:
+        """Let the type variables of a generic alias of any kind stand for these types."""
+        variables: tuple[typing.TypeVar, ...] = getattr(alias, "__parameters__", ())
+        self._filled |= dict(zip(variables, given, strict=False))
 
     def _from_evaluated(self, text: str) -> TypeExpr:
         """The type that another expression in a string gives, such as `Tensor if WIDE else str`."""
@@ -251,8 +254,7 @@ class AnnotationWalk:
         alias = self._generic_alias(head)
         if alias is not None:
             given = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
-            variables: tuple[typing.TypeVar, ...] = getattr(alias, "__parameters__")  # noqa: B009 # an alias of any kind
-            self._filled |= dict(zip(variables, map(self._from_node, given), strict=False))
+            self._fill(alias, map(self._from_node, given))
             return self._from_object(alias)
         outer = self._from_node(head)
         items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
@@ -285,6 +287,11 @@ class AnnotationWalk:
             case ast.Constant():
                 return TypeExpr("", text=ast.unparse(item))
         return self._from_node(item)
+
+
+def _is_type_alias(value: object) -> bool:
+    """Return whether a value was made by `type Name = ...`, or by TypeAliasType, of typing_extensions too."""
+    return type(value).__name__ == "TypeAliasType"
 
 
 class _Names(dict[str, object]):

@@ -65,6 +65,12 @@ WAYS: dict[str, Way] = {
     "generic alias of an optional": lambda piece: replace(
         found := named("T_NAME = TypeVar('T_NAME')\nNAME = Optional[T_NAME]")(piece), expr=f"{found.expr}[{piece.expr}]"
     ),
+    "generic TypeAliasType": lambda piece: replace(
+        found := named(
+            "T_NAME = TypeVar('T_NAME')\nNAME = TypeAliasType('NAME', Union[T_NAME, None], type_params=(T_NAME,))"
+        )(piece),
+        expr=f"{found.expr}[{piece.expr}]",
+    ),
     "generic alias left open": named("T_NAME = TypeVar('T_NAME', bound=EXPR)\nNAME = Optional[T_NAME]"),
     "Optional": written("Optional[EXPR]"),
     "Union": written("Union[EXPR, None]"),
