@@ -36,10 +36,9 @@ class AnnotationWalk:
 
     def expr(self, annotation: object) -> TypeExpr:
         """The type expression of an annotation: a class, a typing construct, a string."""
-        if isinstance(annotation, typing.ForwardRef | str):
-            return self._from_object(annotation)
         found = self._from_object(annotation)
-        return found if found.name == HIDDEN else replace(found, text=annotation_text(annotation))
+        is_text = isinstance(annotation, typing.ForwardRef | str)
+        return found if is_text or found.name == HIDDEN else replace(found, text=annotation_text(annotation))
 
     def _from_object(self, annotation: object) -> TypeExpr:
         """The type expression of an evaluated annotation, without its text. A recursive alias may hold anything in itself."""
@@ -71,12 +70,12 @@ class AnnotationWalk:
             return self._from_object(annotation.__supertype__)
         if isinstance(annotation, InitVar):
             return TypeExpr("dataclasses.InitVar", (self.expr(annotation.type),))
-        origin = typing.get_origin(annotation)
+        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
         if _is_type_alias(alias := annotation if origin is None else origin):
-            self._fill(alias, map(self.expr, typing.get_args(annotation)))
+            self._fill(alias, map(self.expr, arguments))
             return self._from_object(getattr(alias, "__value__"))  # noqa: B009 # it has no class before Python 3.12
         if origin is typing.Annotated:
-            inner, *metadata = typing.get_args(annotation)
+            inner, *metadata = arguments
             expr = self._from_object(inner)
             mark = next((mark for mark in language.ANNOTATED if mark in metadata), None)
             return expr if mark is None else TypeExpr(mark, (expr,))
@@ -85,14 +84,12 @@ class AnnotationWalk:
             name = str(getattr(annotation, "__name__", "")).partition("[")[0]
             return TypeExpr(f"jaxtyping.{name}", (self.expr(getattr(annotation, "array_type", None)), dims))
         if origin in (typing.Union, types.UnionType):
-            return union(tuple(self.expr(argument) for argument in typing.get_args(annotation)))
+            return union(tuple(map(self.expr, arguments)))
         # What it holds are values, not types.
         if origin is typing.Literal:
             return TypeExpr(self._name(origin))
         if origin is not None:
-            return TypeExpr(
-                self._name(origin), tuple(self._argument(argument) for argument in typing.get_args(annotation))
-            )
+            return TypeExpr(self._name(origin), tuple(map(self._argument, arguments)))
         hidden = None if isinstance(annotation, type) else self._bound_in_body(annotation)
         if hidden is not None:
             return TypeExpr(HIDDEN, text=hidden)
@@ -251,13 +248,12 @@ class AnnotationWalk:
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
         """`head[slice_]` in a string. The result is what `_from_object` returns for the evaluated object."""
+        items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         alias = self._generic_alias(head)
         if alias is not None:
-            given = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
-            self._fill(alias, map(self._from_node, given))
+            self._fill(alias, map(self._from_node, items))
             return self._from_object(alias)
         outer = self._from_node(head)
-        items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         if outer.name.startswith("jaxtyping."):
             return self._from_array(outer.name, head, items)
         if outer.name == "typing.Annotated":
