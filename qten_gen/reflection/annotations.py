@@ -127,23 +127,16 @@ class AnnotationWalk:
         ):
             return "tensordict.TensorClass"  # whatever the class is that tensordict made, fields refuse it
         # A class derived from Tensor is a tensor to a field.
-        if isinstance(value, type) and value is not self._tensor and issubclass(value, self._tensor):
+        tensor: type = vars(sys.modules["torch"])["Tensor"]
+        if isinstance(value, type) and issubclass(value, tensor):
             return "torch.Tensor"
         if module.partition(".")[0] == language.PACKAGE:
             module = language.PACKAGE
         qualified = f"{module}.{name}"
-        if qualified == "torch._tensor.Tensor":
-            qualified = "torch.Tensor"
         if isinstance(value, type) and qualified != language.RAGGED and self._statement.is_tensorclass(value):
             self._declare(qualified)
             self._statement.classes[qualified] = value
         return qualified
-
-    @property
-    def _tensor(self) -> type:
-        tensor = vars(sys.modules["torch"])["Tensor"]
-        assert isinstance(tensor, type)
-        return tensor
 
     def _from_text(self, text: str) -> TypeExpr:
         node = parsed_expression(text)

@@ -13,7 +13,7 @@ ROOMS = {
     "cli": 1_533,
     "run|project|generate": 4_221,
     "read|link|model|common": 8_034,
-    "reflection": 931,
+    "reflection": 924,
     "rules": 5_071,
     "emit|report|building": 2_236,
     "runtime/declaring": 3_296,
