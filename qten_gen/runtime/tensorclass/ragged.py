@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count as multiples
 from math import prod
 from operator import sub
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Never, TypeVar, cast, overload
@@ -19,7 +18,7 @@ from .core.dimension_names import NamesLike
 from .core.error_text import describe, suggestion
 from .core.sizes import refuse_unknown_mask
 from .fields.per_item import items_become
-from .fields.ragged_rows import count, described, dims, from_items, tensor_of
+from .fields.ragged_rows import count, described, dims, from_items
 from .fields.ragged_storage import RaggedStorage
 from .metaclass import TensorClassMeta
 from .methods.keys import keys_of_tensors
@@ -230,15 +229,11 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         width, starts, rows = self.max_length if length is None else length, self.starts(), self._rows
         if length is not None and starts is not None and self.max_length > length:
             raise ValueError(f"Ragged.padded: an item has {self.max_length} rows, which do not fit length={length}")
-        place = self._lengths.device
         if starts is None and length is not None:
             fits = (self._lengths <= length).all()
             torch.ops.aten._assert_async.msg(fits, "Ragged.padded: an item has more rows than fit the length")
-        if starts is None:
-            first = torch.arange(self._lengths.numel(), device=place) * width - self.offsets[:-1]
-        else:
-            first = tensor_of([*map(sub, multiples(starts[0], width), starts[:-1])], place)
-        places = self._repeated(first) + torch.arange(count(rows), device=place)
+        gaps = width - self._lengths.reshape(-1)
+        places = self._repeated(gaps.cumsum(0) - gaps).add_(torch.arange(count(rows), device=gaps.device))
         size = (*self._batch_size, width)
         if isinstance(rows, Tensor):
             if isinstance(fill, Mapping):
