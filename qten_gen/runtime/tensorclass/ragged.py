@@ -190,7 +190,12 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
 
     def _repeated(self, values: Tensor) -> Tensor:
         """The value of its item, for each row."""
-        return torch.repeat_interleave(values, self._lengths.reshape(-1), output_size=count(self._rows))
+        try:
+            return torch.repeat_interleave(values, self._lengths.reshape(-1), output_size=count(self._rows))
+        except RuntimeError:  # somebody has written to the lengths, of which torch's message says nothing
+            self._starts = None
+            self.starts()
+            raise
 
     @property
     def max_length(self) -> int:
