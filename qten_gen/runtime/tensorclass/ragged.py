@@ -19,7 +19,7 @@ from .core.dimension_names import NamesLike
 from .core.error_text import describe, suggestion
 from .core.sizes import refuse_unknown_mask
 from .fields.per_item import items_become
-from .fields.ragged_rows import count, described, dims, from_items
+from .fields.ragged_rows import count, cut, described, dims, from_items
 from .fields.ragged_storage import RaggedStorage
 from .metaclass import TensorClassMeta
 from .methods.keys import keys_of_tensors
@@ -260,9 +260,10 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         [tensor([1, 2]), tensor([3])]
         """
         self.refuse_unknown(f"{type(self).__name__}.as_list")
-        starts = self.starts()
-        sizes = self._lengths.reshape(-1).tolist() if starts is None else [*map(sub, starts[1:], starts)]
-        return [*cast(Any, self._rows).split(sizes)]
+        starts = self.starts()  # known on a GPU too, which need not be waited for
+        return [
+            *cut(self._rows, self._lengths.reshape(-1).tolist() if starts is None else [*map(sub, starts[1:], starts)])
+        ]
 
     def as_nested(self: Ragged[Tensor]) -> Tensor:
         """The rows as a jagged nested tensor, for functions of torch that take one. Items have one batch dimension.
@@ -308,9 +309,9 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
                 f"Ragged.keep_rows: expected a bool for each of {count(self._rows)} rows, got {describe(mask)}"
             )
         refuse_unknown_mask("Ragged.keep_rows", mask)
-        lengths = self._lengths.new_zeros(self._lengths.numel()).index_add(0, self.item_index, mask.long())
+        lengths = self.map_rows(lambda rows: mask).reduce("sum")
         out: Ragged[R] = object.__new__(type(self))
-        return out._fill(self._rows[mask], lengths.view(self._batch_size), None, self._batch_size, self._device)
+        return out._fill(self._rows[mask], lengths, None, self._batch_size, self._device)
 
     def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:
         """The rows of each item reduced to one: a Tensor of shape `[*batch, *event]`.
