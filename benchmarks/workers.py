@@ -136,7 +136,7 @@ def rows(rounds: int, without_workers: bool) -> list[Row]:
             if not without_workers:
                 columns["tensordict"] = partial(measure, message(theirs), count)
             columns["consolidate"] = partial(measured, message(partial(theirs, consolidated=True)), count)
-        found.append(Row(name, interleaved(columns, rounds), "0.50"))
+        found.append(Row(name, interleaved(columns, rounds), "" if without_workers else "0.50"))
     return found
 
 
