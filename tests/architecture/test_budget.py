@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_288,
     "runtime/module": 3_707,
     "runtime/qten_style|runtime": 2_030,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_169,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_166,
     "runtime/tensorclass/(methods|operations)": 4_576,
     "runtime/tensorclass/storage": 2_152,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_794,

@@ -310,8 +310,7 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
             )
         refuse_unknown_mask("Ragged.keep_rows", mask)
         lengths = self.map_rows(lambda rows: mask).reduce("sum")
-        out: Ragged[R] = object.__new__(type(self))
-        return out._fill(self._rows[mask], lengths, None, self._batch_size, self._device)
+        return object.__new__(type(self))._fill(self._rows[mask], lengths, None, self._batch_size, self._device)
 
     def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:
         """The rows of each item reduced to one: a Tensor of shape `[*batch, *event]`.

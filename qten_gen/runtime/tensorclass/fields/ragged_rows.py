@@ -102,8 +102,7 @@ def with_sizes(rows: Rows, sizes: list[int], batch_size: Size, device: torch.dev
     """The Ragged of rows, of which each item has so many. A single item gets its length as a tensor when it is asked for."""
     lengths = tensor_of(sizes, device_of(rows)).view(batch_size) if batch_size else None
     starts = None if is_compiling() else [0, *accumulate(sizes)]
-    made: Any = object.__new__(late.ragged.class_for(type(rows)))
-    return made._fill(rows, lengths, starts, batch_size, device)
+    return object.__new__(late.ragged.class_for(type(rows)))._fill(rows, lengths, starts, batch_size, device)
 
 
 def _refuse_items(where: str, cls: type[Any], items: list[Any], advice: str) -> None:

@@ -311,9 +311,8 @@ class RaggedStorage(Stored):
     def _join(self, fn: Join, items: Sequence[Any], batch_size: Size, field: Field | None = None) -> Self:
         """Items of any lengths behind one another, and then in the order that `fn` gives their numbers."""
         rows = [item._rows for item in items]
-        if not self._batch_size and len(batch_size) == 1 and self.starts() is not None:
-            stacked: Self = with_sizes(joined(rows), [*map(count, rows)], batch_size, self._device)
-            return stacked  # of single items
+        if not self._batch_size and len(batch_size) == 1 and self.starts() is not None:  # a stack of single items
+            return cast("Self", with_sizes(joined(rows), [*map(count, rows)], batch_size, self._device))
         lengths, starts = [item._lengths for item in items], cast("list[int] | None", [0])
         for item in items:
             known = item.starts()
