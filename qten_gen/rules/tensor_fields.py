@@ -98,7 +98,9 @@ def implicit_tensor_conversion(context: RuleContext) -> Iterator[Problem]:
         if field.kind is FieldKind.NUMBER and field.type.name != language.AS_TENSOR:
             message = f"{field.name} is annotated {field.type.text}, but is stored as a Tensor"
             yield Problem(
-                message, field.type.place, f"write {field.name}: {_as_tensor(field)}, or keep it with nocast=True on the class"
+                message,
+                field.type.place,
+                f"write {field.name}: {_as_tensor(field)}, or keep it with nocast=True on the class",
             )
 
 
