@@ -14,7 +14,7 @@ ROOMS = {
     "run|project|generate": 4_221,
     "read|link|model|common": 8_031,
     "reflection": 928,
-    "rules": 5_073,
+    "rules": 5_070,
     "emit|report|building": 2_236,
     "runtime/declaring": 3_296,
     "runtime/module": 3_704,

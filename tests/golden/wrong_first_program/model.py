@@ -1,17 +1,12 @@
-"""What somebody writes who knows dataclasses and nn.Module, and has not read the pages."""
+"""What somebody writes first who has not read the pages."""
 
 from torch import nn
 
-from qten_gen import Module, TensorClass, param, submodule
-
-
-class Graph(TensorClass):
-    label: int
+from qten_gen import Module, submodule
 
 
 class Conv(Module):
     dim: int
-    bias: nn.Parameter = param("dim")
 
 
 class Net(Module):
