@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import dedent
 
 import pytest
+
+from qten_gen.tools.adopt.records import Level
 
 from .adopted import adopted, outcome, reasons, report
 
@@ -380,3 +383,35 @@ def test_a_base_says_which_subclass_keeps_it() -> None:
     found = report(text)["A"].why_it_stays
     assert found is not None and found.text.startswith("B in model.py derives from it, and x is a parameter")
     assert found.code == "QG217" and found.help
+
+
+_REGISTERS = "class A({}):\n    def __init__(self, dim):\n        super().__init__()\n        {}\n{}"
+_SAID = _REGISTERS.format("nn.Module", "self.register_buffer('x', torch.ones(2))", "")
+_UNSAID = _REGISTERS.format("nn.Module", "self.add_module('x', make(dim))", "")
+_READS = "\n    def forward(self):\n        return self.{}\n"
+OPEN = {
+    "a buffer, where nothing is annotated": (_SAID, Level.BASE, ["A(OpenModule)"]),
+    "a buffer, which is annotated": (_SAID, Level.ANNOTATE, ["A(Module)"]),
+    "a child of an uncertain class": (_UNSAID, Level.ANNOTATE, ["A(OpenModule)"]),
+    "a name that only others set": ("class A(nn.Module):" + _READS.format("y"), Level.ANNOTATE, ["A(OpenModule)"]),
+    "names that torch has": ("class A(nn.Module):" + _READS.format("_buffers"), Level.ANNOTATE, ["A(Module)"]),
+    "computed names that nothing reads": (
+        _REGISTERS.format("nn.Module", "setattr(self, dim, nn.Linear(2, 2))", ""),
+        Level.ANNOTATE,
+        ["A(Module)"],
+    ),
+    "a subclass": (
+        f"class P(nn.Module): ...\n{_UNSAID.replace('nn.Module', 'P')}",
+        Level.BASE,
+        ["P(Module)", "A(P, OpenModule)"],
+    ),
+    "a base": (f"{_UNSAID}\nclass B(A):{_READS.format('x')}", Level.BASE, ["A(OpenModule)", "B(A, init=False)"]),
+    "a layer": (_UNSAID.replace("nn.Module", "nn.Linear"), Level.BASE, ["A(nn.Linear, OpenModule)"]),
+}
+
+
+@pytest.mark.parametrize(("text", "level", "classes"), OPEN.values(), ids=OPEN)
+def test_a_class_is_open_whose_attributes_checkers_would_not_see(text: str, level: Level, classes: list[str]) -> None:
+    after = adopted(f"import torch\nfrom torch import nn\n\n\n{text}\n", level)
+    assert re.findall(r"^class (.*):", after, re.MULTILINE) == classes
+    assert adopted(after, level) == after
