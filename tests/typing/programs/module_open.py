@@ -52,7 +52,7 @@ assert_type(Opened()(torch.ones(2)), Tensor)
 print(Causal(3).norm, Opened().given)
 
 masked(1)  # E
-Closed().given  # E
+print(Closed().given)  # E
 Masked()  # E
 Declared("2")  # E
 Declared(wdith=2)  # E
