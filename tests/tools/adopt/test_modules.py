@@ -393,11 +393,7 @@ OPEN = {
     "a child of an uncertain class": (_UNSAID, Level.ANNOTATE, ["A(OpenModule)"]),
     "a name that only others set": ("class A(nn.Module):" + _READS.format("y"), Level.ANNOTATE, ["A(OpenModule)"]),
     "names that torch has": ("class A(nn.Module):" + _READS.format("_buffers"), Level.ANNOTATE, ["A(Module)"]),
-    "computed names that nothing reads": (
-        _REGISTERS.format("nn.Module", "setattr(self, dim, nn.Linear(2, 2))", ""),
-        Level.ANNOTATE,
-        ["A(Module)"],
-    ),
+    "computed names": (_UNSAID.replace("add_module('x'", "add_module(dim"), Level.ANNOTATE, ["A(Module)"]),
     "a subclass": (
         f"class P(nn.Module): ...\n{_UNSAID.replace('nn.Module', 'P')}",
         Level.BASE,
