@@ -12,8 +12,8 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_529,
     "run|project|generate": 4_221,
-    "read|link|model|common": 8_076,
-    "reflection": 928,
+    "read|link|model|common": 8_079,
+    "reflection": 924,
     "rules": 5_097,
     "emit|report|building": 2_236,
     "runtime/declaring": 3_296,
