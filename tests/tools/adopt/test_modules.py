@@ -392,7 +392,6 @@ OPEN = {
     "a buffer, which is annotated": (_SAID, Level.ANNOTATE, ["A(Module)"]),
     "a child of an uncertain class": (_UNSAID, Level.ANNOTATE, ["A(OpenModule)"]),
     "a name that only others set": ("class A(nn.Module):" + _READS.format("y"), Level.ANNOTATE, ["A(OpenModule)"]),
-    "names that torch has": ("class A(nn.Module):" + _READS.format("_buffers"), Level.ANNOTATE, ["A(Module)"]),
     "computed names": (_UNSAID.replace("add_module('x'", "add_module(dim"), Level.ANNOTATE, ["A(Module)"]),
     "a subclass": (
         f"class P(nn.Module): ...\n{_UNSAID.replace('nn.Module', 'P')}",

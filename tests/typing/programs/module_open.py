@@ -47,9 +47,7 @@ masked.anything = torch.ones(2)
 nn.Sequential(masked, Declared(2))
 
 assert_type(Causal(3).mask, Tensor)
-assert_type(Opened().scale, nn.Parameter)
 assert_type(Opened()(torch.ones(2)), Tensor)
-print(Causal(3).norm, Opened().given)
 
 masked(1)  # E
 print(Closed().given)  # E
