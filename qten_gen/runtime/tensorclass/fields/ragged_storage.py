@@ -134,7 +134,8 @@ class RaggedStorage(Stored):
             sizes, total = self._lengths.reshape(-1).tolist(), count(self._rows)
             starts = [0, *accumulate(sizes)]
             if starts[-1] != total or starts != sorted(starts):
-                raise ValueError(f"{where}: expected lengths of {total} rows in all, got {abridged(sizes)}")
+                expected = f"lengths of {total} rows in all" if min(sizes, default=0) >= 0 else "no negative lengths"
+                raise ValueError(f"{where}: expected {expected}, got {abridged(sizes)}")
             self._starts = starts
         return self._starts
 
