@@ -91,8 +91,13 @@ class Opened:
     """For each module, what other files imported from it before the first level."""
 
 
-def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
-    """Open the files that may have classes to adopt. Files that are as they were `before` are not read again."""
+def open_project(
+    sources: Sources, options: Options, before: Opened | None = None, *, heads_only: bool = False
+) -> Opened:
+    """Open the files that may have classes to adopt. Files that are as they were `before` are not read again.
+
+    With `heads_only`, the program knows nothing of the bodies of classes.
+    """
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
@@ -105,7 +110,7 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
         paths, used = before.paths, before.used
         old = before.readings.sources
         same = {path for path, data in sources.texts.items() if old.get(path) is data}
-    readings = Readings(sources.texts, graph)
+    readings = Readings(sources.texts, graph, heads_only=heads_only)
     if before is not None:
         readings.take_over(before.readings, same)
     files: dict[str, OpenFile] = {}

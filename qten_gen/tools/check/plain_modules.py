@@ -10,11 +10,14 @@ from functools import cache
 from typing import NamedTuple
 
 from ...common.progress import counted
+from ...common.records import replace as replace_record
 from ...generate.suppression import unsuppressed
 from ...link.program import Program
-from ...model import BaseDecl, ClassSource, ModuleDecl
+from ...model import BaseDecl, ClassSource, MethodSource, ModuleDecl, NodePath
 from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
 from ...project.import_graph import Modules, closure, importers_of
+from ...read.classes import constructors
+from ...read.own_state import registered_state
 from ...read.positions import locate, node_at
 from ...read.syntax import keeping_trees
 from ...rules import PLAIN_RULES, UNREGISTERED_STATE
@@ -41,14 +44,15 @@ class Checked(NamedTuple):
 
 def check(sources: Sources) -> Checked:
     """Check the plain modules in the files of a run. Files that may have some and cannot be read are among the findings."""
+    targets = sources.targets & _with_modules(sources)
     with keeping_trees():
-        opened = open_project(replace(sources, targets=sources.targets & _with_modules(sources)), Options())
+        opened = open_project(replace(sources, targets=targets), Options(), heads_only=True)
     hierarchy = _Hierarchy(opened.project, sources.texts)
     found = list(opened.problems)
     number = files = 0
     for path, file in counted(opened.project.files.items(), "checking"):
         modules = [each for each in file.all_classes if each.kind is Kind.MODULE and not each.is_adopted]
-        number, files = number + len(modules), files + bool(file.all_classes)
+        number, files = number + len(modules), files + bool(modules)
         of_file: list[Diagnostic] = []
         for each in modules:
             of_file += _of_plain_rules(each, file, hierarchy)
@@ -118,16 +122,23 @@ def _of_unregistered_state(
     found: FoundClass, file: OpenFile, hierarchy: _Hierarchy, program: Program
 ) -> Iterator[Diagnostic]:
     """The findings of a rule about declared classes, as far as they are mistakes in any class."""
-    read = program.find(file.module)
-    source = next((each for each in read.classes if each.name == found.name), None) if read is not None else None
-    if source is None or read is None:
+    read = program.names.class_of(found.qualified)
+    if read is None:
         return
+    source = replace_record(read[1], methods=tuple(_constructors(found, read[1].place, file, program)))
     bases = tuple(BaseDecl(base.name, base.text, declared=False) for base in source.bases)
     declaration = ModuleDecl(found.name, (), (), custom_init=True, module=file.module, bases=bases)
     classes = {found.qualified: source, **_classes(found.ancestors, program)}
-    context = RuleContext(declaration, source, read, Declared(classes=classes))
+    items = [*UNREGISTERED_STATE.of_declaration(RuleContext(declaration, source, read[0], Declared(classes=classes)))]
+    if items:  # only now, as it takes long: what the constructors of the family register beside
+        for above, home in hierarchy.lineage(found):
+            registered = registered_state(above.node.body, home.scope)
+            if above.qualified in classes:
+                classes[above.qualified] = replace_record(classes[above.qualified], registers=registered)
+        context = RuleContext(declaration, source, read[0], Declared(classes=classes))
+        items = [*UNREGISTERED_STATE.of_declaration(context)]
     cls = hierarchy.plain(found, file)
-    for item in UNREGISTERED_STATE.of_declaration(context):
+    for item in items:
         node = node_at(file.tree, item.place)
         made = list(_assigned(node, cls)) if isinstance(node, ast.Attribute) else []
         # `torch.zeros(3, requires_grad=True)` is made to be trained.
@@ -138,6 +149,15 @@ def _of_unregistered_state(
             node.attr in hierarchy.moved or _is_harmless(item, node.attr, made, cls)
         ):
             yield replace(item, path=file.path)
+
+
+def _constructors(found: FoundClass, place: NodePath, file: OpenFile, program: Program) -> Iterator[MethodSource]:
+    """What the constructors of a class do to its objects, where other files may reexport the functions that they call."""
+    for method in constructors(found.node, place, file.scope):
+        changes = (
+            replace_record(change, makes=tuple(map(program.names.resolve, change.makes))) for change in method.changes
+        )
+        yield replace_record(method, changes=tuple(changes))
 
 
 def _assigned(node: ast.Attribute, cls: PlainClass) -> Iterator[ast.expr]:
@@ -175,12 +195,8 @@ def _is_number(node: ast.AST, cls: PlainClass) -> bool:
 
 def _classes(names: tuple[str, ...], program: Program) -> dict[str, ClassSource]:
     """The class statements of those names that the project has."""
-    found: dict[str, ClassSource] = {}
-    for name in names:
-        module, _, last = name.rpartition(".")
-        file = program.find(module) if module else None
-        found.update((name, cls) for cls in (file.classes if file is not None else ()) if cls.name == last)
-    return found
+    found = ((name, program.names.class_of(name)) for name in names if name)
+    return {name: read[1] for name, read in found if read is not None}
 
 
 class _Hierarchy:
@@ -197,6 +213,10 @@ class _Hierarchy:
             node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         }
         """The attributes that an `_apply` of some class moves, its own or an inner object's."""
+
+    def lineage(self, found: FoundClass) -> Iterator[tuple[FoundClass, OpenFile]]:
+        """A class and its bases in the project, each with its file."""
+        return self._project.lineage(found)
 
     def plain(self, found: FoundClass, file: OpenFile) -> PlainClass:
         """A class with the classes around it."""
