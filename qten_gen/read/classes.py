@@ -116,11 +116,10 @@ def constructors(node: ast.ClassDef, place: NodePath, scope: Scope) -> Iterator[
 
 def inner_classes(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str) -> Iterator[InnerClass]:
     """The classes in the body of a class and in their bodies, each with its place, the class around it and the names in that."""
-    around = with_inner(scope, node, qualname)
     for index, statement in enumerate(node.body):
         if isinstance(statement, ast.ClassDef):
             where = place / "body" / index
-            yield statement, where, qualname, around
+            yield statement, where, qualname, with_inner(scope, node, qualname)
             yield from inner_classes(statement, where, scope, f"{qualname}.{statement.name}")
 
 

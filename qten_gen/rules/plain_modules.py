@@ -35,20 +35,22 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
     init = next((method for method in cls.methods if method.name == "__init__"), None)
     if init is None or init.decorator_list or cls.node.decorator_list or isinstance(init.body[-1], ast.Raise):
         return
-    if not any(_constructs(node) for node in of_kinds(cls.node, ast.Attribute)):
-        if "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants):
-            return  # another base of a subclass may call the constructor
-        help = "begin the constructor with super().__init__()"
-        yield Finding(init, f"__init__ of {cls.node.name} does not call the constructor of its base", help)
-        return
+    early: tuple[ast.stmt, str] | None = None
     for statement in init.body:
         if any(_constructs(node) for node in ast.walk(statement)):
-            return
+            return  # nearly all constructors begin so
         name = _registered(statement, owner_of(init), cls)
         if name is not None:
-            message = f"self.{name} is assigned before nn.Module.__init__, which makes the tables that hold it"
-            yield Finding(statement, message, "call super().__init__() first")
-            return
+            early = statement, name
+            break
+    if any(_constructs(node) for node in of_kinds(cls.node, ast.Attribute)):
+        if early is not None:
+            message = f"self.{early[1]} is assigned before nn.Module.__init__, which makes the tables that hold it"
+            yield Finding(early[0], message, "call super().__init__() first")
+    # Another base of a subclass may call the constructor.
+    elif "mixin" not in cls.node.name.lower() and all(len(each.node.bases) < 2 for each in cls.descendants):
+        help = "begin the constructor with super().__init__()"
+        yield Finding(init, f"__init__ of {cls.node.name} does not call the constructor of its base", help)
 
 
 def _constructs(node: ast.AST) -> bool:
@@ -154,6 +156,8 @@ _OF_LIBRARIES = frozenset(
 )
 """Attributes that accelerate, DeepSpeed, peft, transformers and torch set on modules of others."""
 
+_OF_ANY = frozenset({*MODULE, *_PRIVATE, *_OF_LIBRARIES})
+
 _OPEN_ENDED = ("__getattr__", "__getattribute__", "__setattr__")
 
 _SETS_ANY = ("setattr", "vars", "locals", "exec")
@@ -192,7 +196,10 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
         return
     if any(_sets_any(each.node) for each in family) or _is_meant_as_base(cls):
         return
-    known = {*MODULE, *_PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each.node))}
+    known = _OF_ANY.union(*(_defined(each.node) for each in family))
+    # Of nearly all classes, the names alone show that there is nothing to find.
+    if known.issuperset(_read_of_objects(cls)):
+        return
     seen: set[str] = set()
     for method in cls.methods:
         owner = owner_of(method)
@@ -202,7 +209,7 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
             if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
                 continue
             seen.add(node.attr)
-            own = sorted(known - MODULE - _PRIVATE - _OF_LIBRARIES)
+            own = sorted(known - _OF_ANY)
             help = did_you_mean(node.attr, own, "define it, or remove the line")
             yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
 
@@ -223,6 +230,13 @@ def _defined(cls: ast.ClassDef) -> frozenset[str]:
             case ast.alias(name=name, asname=other):
                 found.add(other or name)
     return frozenset(found)
+
+
+def _read_of_objects(cls: PlainClass) -> set[str]:
+    """The attributes of what the first parameter of a method is called in a class, whatever it is where they are read."""
+    owners = {owner_of(method) for method in cls.methods}
+    found = (attribute_of(node, owner) for node in of_kinds(cls.node, ast.Attribute) for owner in owners)
+    return {name for name in found if name is not None and not name.startswith("__")}
 
 
 @cache

@@ -19,7 +19,7 @@ from ...project.scan import Origin, Scan, scan
 from ...read.bindings import dotted, exported
 from ...read.dotted_names import Scope
 from ...read.positions import node_at
-from ...read.syntax import decode, lines_of, tree_of
+from ...read.syntax import decode, tree_of
 from .files import OpenFile, Project, Text
 from .records import FoundClass, Kind, Options
 
@@ -149,12 +149,13 @@ def _open(
     if file is None or file.path != path or path in readings.unread or not isinstance(content, str):
         return None
     tree = tree_of(content) if known is None else known.tree
-    scope = replace(_scope_of(file), lines=lines_of(content))
+    text = Text(content) if known is None else known.text
+    scope = replace(_scope_of(file), lines=text.lines)
     found = list(_found_classes(path, file, tree, scope, program))
     return OpenFile(
         path,
         file.module,
-        Text(content) if known is None else known.text,
+        text,
         tree,
         scope,
         {each.name: each for each in found if not each.is_inner},

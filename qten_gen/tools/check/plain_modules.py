@@ -55,9 +55,10 @@ def check(sources: Sources) -> Checked:
         number, files = number + len(modules), files + bool(modules)
         of_file: list[Diagnostic] = []
         for each in modules:
-            of_file += _of_plain_rules(each, file, hierarchy)
+            cls = hierarchy.plain(each, file)
+            of_file += _of_plain_rules(cls, file)
             if not each.is_inner:
-                of_file += _of_unregistered_state(each, file, hierarchy, opened.project.programs[path])
+                of_file += _of_unregistered_state(each, cls, file, hierarchy, opened.project.programs[path])
         kept = unsuppressed(of_file, path, sources.texts[path])
         # Comments may be about what the generator reports.
         found += locate((item for item in kept if item.kind != UNUSED_SUPPRESSION), {path: sources.texts[path]})
@@ -98,8 +99,7 @@ def _with_modules(sources: Sources) -> set[str]:
     return found
 
 
-def _of_plain_rules(found: FoundClass, file: OpenFile, hierarchy: _Hierarchy) -> Iterator[Diagnostic]:
-    cls = hierarchy.plain(found, file)
+def _of_plain_rules(cls: PlainClass, file: OpenFile) -> Iterator[Diagnostic]:
     for rule in PLAIN_RULES:
         for finding in rule.of_plain(cls):
             yield Diagnostic(rule.kind, finding.message, help=finding.help, path=file.path, span=_span(finding, file))
@@ -119,13 +119,14 @@ def _span(finding: Finding, file: OpenFile) -> Span:
 
 
 def _of_unregistered_state(
-    found: FoundClass, file: OpenFile, hierarchy: _Hierarchy, program: Program
+    found: FoundClass, cls: PlainClass, file: OpenFile, hierarchy: _Hierarchy, program: Program
 ) -> Iterator[Diagnostic]:
     """The findings of a rule about declared classes, as far as they are mistakes in any class."""
     read = program.names.class_of(found.qualified)
-    if read is None:
+    methods = () if read is None else tuple(_constructors(found, read[1].place, file, program))
+    if read is None or not any(change.makes for method in methods for change in method.changes):
         return
-    source = replace_record(read[1], methods=tuple(_constructors(found, read[1].place, file, program)))
+    source = replace_record(read[1], methods=methods)
     bases = tuple(BaseDecl(base.name, base.text, declared=False) for base in source.bases)
     declaration = ModuleDecl(found.name, (), (), custom_init=True, module=file.module, bases=bases)
     classes = {found.qualified: source, **_classes(found.ancestors, program)}
@@ -137,7 +138,6 @@ def _of_unregistered_state(
                 classes[above.qualified] = replace_record(classes[above.qualified], registers=registered)
         context = RuleContext(declaration, source, read[0], Declared(classes=classes))
         items = [*UNREGISTERED_STATE.of_declaration(context)]
-    cls = hierarchy.plain(found, file)
     for item in items:
         node = node_at(file.tree, item.place)
         made = list(_assigned(node, cls)) if isinstance(node, ast.Attribute) else []
@@ -154,9 +154,10 @@ def _of_unregistered_state(
 def _constructors(found: FoundClass, place: NodePath, file: OpenFile, program: Program) -> Iterator[MethodSource]:
     """What the constructors of a class do to its objects, where other files may reexport the functions that they call."""
     for method in constructors(found.node, place, file.scope):
-        changes = (
-            replace_record(change, makes=tuple(map(program.names.resolve, change.makes))) for change in method.changes
-        )
+        changes = [
+            replace_record(change, makes=tuple(map(program.names.resolve, change.makes))) if change.makes else change
+            for change in method.changes
+        ]
         yield replace_record(method, changes=tuple(changes))
 
 
