@@ -14,6 +14,7 @@ from ..model import (
     FieldSource,
     MethodSource,
     NodePath,
+    Signature,
     SpecifierCall,
     TypeExpr,
     Value,
@@ -107,11 +108,10 @@ def class_head(node: ast.ClassDef, place: NodePath, scope: Scope, outer: str = "
 
 def constructors(node: ast.ClassDef, place: NodePath, scope: Scope) -> Iterator[MethodSource]:
     """The methods of a class that set up its objects, and what they do to these."""
-    body = enumerate(node.body)
-    found: list[Statement] = [
-        (each, place / "body" / at) for at, each in body if isinstance(each, Function) and each.name in _CONSTRUCTORS
-    ]
-    return _methods(found, scope, has_bases=True)
+    for index, each in enumerate(node.body):
+        if isinstance(each, Function) and each.name in _CONSTRUCTORS:
+            source = MethodSource(each.name, Signature("", ""), place=place / "body" / index)
+            yield _with_changes(source, each, scope)
 
 
 def inner_classes(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str) -> Iterator[InnerClass]:

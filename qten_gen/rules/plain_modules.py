@@ -95,6 +95,8 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
     init = next((method for method in cls.methods if method.name == "__init__"), None)
     if init is None or not cls.is_whole or not cls.is_known_word("to_empty"):
         return
+    if not any(isinstance(each, ast.Attribute) and each.attr == "register_buffer" for each in nodes_of(init)):
+        return
     unsaved = [found for node in own_nodes(init, owner_of(init)) for found in _unsaved_buffer(node)]
     family = [cls, *cls.ancestors, *cls.descendants]
     if not unsaved or any(_sets_any(each.node) for each in family):

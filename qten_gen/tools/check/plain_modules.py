@@ -13,7 +13,7 @@ from ...common.progress import counted
 from ...common.records import replace as replace_record
 from ...generate.suppression import unsuppressed
 from ...link.program import Program
-from ...model import BaseDecl, ClassSource, MethodSource, ModuleDecl, NodePath
+from ...model import AttributeChange, BaseDecl, ClassSource, MethodSource, ModuleDecl, NodePath
 from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
 from ...project.import_graph import Modules, closure, importers_of
 from ...read.classes import constructors
@@ -154,11 +154,14 @@ def _of_unregistered_state(
 def _constructors(found: FoundClass, place: NodePath, file: OpenFile, program: Program) -> Iterator[MethodSource]:
     """What the constructors of a class do to its objects, where other files may reexport the functions that they call."""
     for method in constructors(found.node, place, file.scope):
-        changes = [
-            replace_record(change, makes=tuple(map(program.names.resolve, change.makes))) if change.makes else change
-            for change in method.changes
-        ]
-        yield replace_record(method, changes=tuple(changes))
+        yield replace_record(method, changes=tuple(_resolved(change, program) for change in method.changes))
+
+
+def _resolved(change: AttributeChange, program: Program) -> AttributeChange:
+    """A change, with the functions by the names of their definitions."""
+    if all(name.startswith("torch.") for name in change.makes):
+        return change
+    return replace_record(change, makes=tuple(map(program.names.resolve, change.makes)))
 
 
 def _assigned(node: ast.Attribute, cls: PlainClass) -> Iterator[ast.expr]:
