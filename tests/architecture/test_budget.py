@@ -14,7 +14,7 @@ ROOMS = {
     "run|project|generate": 4_230,
     "read|link|model|common": 8_070,
     "reflection": 928,
-    "rules": 5_052,
+    "rules": 4_998,
     "emit|report|building": 2_236,
     "runtime/declaring": 3_296,
     "runtime/module": 3_704,
