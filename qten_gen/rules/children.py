@@ -91,6 +91,8 @@ def _values(field: ConfigDecl) -> Iterator[object]:
 
 _SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")
 
+_PLAIN_CONTAINERS = ("torch.nn.ModuleList", "torch.nn.ModuleDict")
+
 _NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))
 
 
@@ -101,7 +103,8 @@ def invalid_repeat(declaration: ModuleDecl, context: RuleContext) -> Iterator[Pr
     both, one of them would be ignored. The same name twice would create a single child. A name with a dot would raise KeyError,
     because dots separate the parts of a parameter's path.
 
-    `keys` is a tuple of names, or the name of a config field or derived value that contains one.
+    `keys` is a tuple of names, or the name of a config field or derived value that contains one. The classes of torch take no
+    type of their children; `ModuleList[Block]` is imported from qten_gen.
 
     Example:
 
@@ -138,6 +141,12 @@ def invalid_repeat(declaration: ModuleDecl, context: RuleContext) -> Iterator[Pr
                 else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
             )
             yield Problem(message, context.argument_place(field.name, given[1]), help)
+        if field.type.args and field.type.name in _PLAIN_CONTAINERS:
+            cls = field.type.name.rpartition(".")[2]
+            message = f"{field.type.text} is a TypeError, because the class of torch takes no type of children"
+            yield Problem(
+                message, context.value_place(field.name), f"write {cls}[...], with from qten_gen import {cls}"
+            )
         if isinstance(field, SubmoduleDecl) and field.repeat is not None and field.type.name in _SEQUENTIALS:
             message = (
                 f"{field.name} is annotated {field.type.text}, but repeat= makes a ModuleList, which cannot be called"

@@ -102,6 +102,8 @@ class Rope:
 class Shape:
     dim: int
     rope: Rope | None = None
+    ropes: list[Rope] = dataclasses.field(default_factory=list)
+    by_name: dict[str, tuple[Rope, ...]] = dataclasses.field(default_factory=dict)
 
 
 class Shaped(Module):
@@ -111,7 +113,7 @@ class Shaped(Module):
 
 
 def test_a_nested_config_goes_through_json_and_loads_by_weights_only(tmp_path: Path) -> None:
-    shape = Shape(3, Rope(5.0))
+    shape = Shape(3, Rope(5.0), [Rope(6.0)], {"far": (Rope(7.0), Rope())})
     plain = {**Shaped(shape, {"a": 1}).get_config(), "shape": dataclasses.asdict(shape)}
     torch.save(plain, tmp_path / "config.pt")
     for given in (json.loads(json.dumps(plain)), torch.load(tmp_path / "config.pt", weights_only=True)):
