@@ -13,13 +13,13 @@ from .plain_classes import Finding, PlainClass, attribute_of, nodes_of, of_kinds
 
 
 def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
-    """The constructor of an nn.Module does not call the one of its base, or registers something before it does.
+    """The constructor of an nn.Module does not call the one of its base.
 
     `nn.Module.__init__` makes the tables that parameters, buffers and children are registered in. Without it, the first
     assignment of a layer fails, and a module without layers fails at its first call or `.to()`.
 
     `qten-gen check` reports this for plain classes. It does not look into methods that the constructor calls,
-    and leaves out mixins.
+    and leaves out mixins. A layer that is assigned before the call raises torch's own error, which says so.
 
     Example:
 
@@ -35,20 +35,12 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
     init = next((method for method in cls.methods if method.name == "__init__"), None)
     if init is None or init.decorator_list or cls.node.decorator_list or isinstance(init.body[-1], ast.Raise):
         return
-    early: tuple[ast.stmt, str] | None = None
-    for statement in init.body:
-        if any(_constructs(node) for node in ast.walk(statement)):
-            return  # nearly all constructors begin so
-        name = _registered(statement, owner_of(init), cls)
-        if name is not None:
-            early = statement, name
-            break
-    if any(_constructs(node) for node in of_kinds(cls.node, ast.Attribute)):
-        if early is not None:
-            message = f"self.{early[1]} is assigned before nn.Module.__init__, which makes the tables that hold it"
-            yield Finding(early[0], message, "call super().__init__() first")
+    # Nearly all constructors begin with the call, so that the rest of the class need not be looked at.
+    if any(_constructs(node) for statement in init.body for node in ast.walk(statement)):
+        return
+    is_mixin = "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants)
     # Another base of a subclass may call the constructor.
-    elif "mixin" not in cls.node.name.lower() and all(len(each.node.bases) < 2 for each in cls.descendants):
+    if not is_mixin and not any(_constructs(node) for node in of_kinds(cls.node, ast.Attribute)):
         help = "begin the constructor with super().__init__()"
         yield Finding(init, f"__init__ of {cls.node.name} does not call the constructor of its base", help)
 
@@ -56,16 +48,6 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
 def _constructs(node: ast.AST) -> bool:
     """True if a node is `super().__init__`, or takes the tables of another module."""
     return isinstance(node, ast.Attribute) and node.attr in ("__init__", "__setstate__", "__dict__")
-
-
-def _registered(statement: ast.stmt, owner: str, cls: PlainClass) -> str | None:
-    """The attribute that a statement registers a layer or a parameter under."""
-    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
-        return None
-    made = cls.meaning(statement.value.func)
-    if not cls.is_module(made) and made not in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
-        return None
-    return next((name for target in statement.targets if (name := attribute_of(target, owner)) is not None), None)
 
 
 def lost_buffer(cls: PlainClass) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ from ...rules import Facts as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
 from ..adopt.files import OpenFile, Project, method_of
-from ..adopt.opening import NN_MODULE, Sources, is_module_of_a_library, open_project
+from ..adopt.opening import NN_MODULE, Sources, open_project
 from ..adopt.records import FoundClass, Kind, Options
 
 _WITHOUT_ATTRIBUTES = frozenset(
@@ -236,14 +236,9 @@ class _Hierarchy:
             found.node,
             lambda expression: self._project.meaning(file, expression),
             is_whole=not found.is_inner and outside <= _WITHOUT_ATTRIBUTES and bool(outside & NN_MODULE),
-            is_module=self._is_module,
             is_mentioned=self._is_mentioned,
             is_known_word=self._is_known_word,
         )
-
-    def _is_module(self, name: str) -> bool:
-        found = self._project.class_named(name)
-        return is_module_of_a_library(name) or (found is not None and found.kind is Kind.MODULE)
 
     def _search(self, name: str) -> bool:
         """True if some file assigns an attribute of this name, or has the name in quotes."""
