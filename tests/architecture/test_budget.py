@@ -12,8 +12,8 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_533,
     "run|project|generate": 4_230,
-    "read|link|model|common": 8_051,
-    "reflection": 928,
+    "read|link|model|common": 8_063,
+    "reflection": 924,
     "rules": 5_013,
     "emit|report|building": 2_236,
     "runtime/declaring": 3_296,
