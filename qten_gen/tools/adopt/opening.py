@@ -94,10 +94,7 @@ class Opened:
 def open_project(
     sources: Sources, options: Options, before: Opened | None = None, *, heads_only: bool = False
 ) -> Opened:
-    """Open the files that may have classes to adopt. Files that are as they were `before` are not read again.
-
-    With `heads_only`, the program knows nothing of the bodies of classes.
-    """
+    """Open the files that may have classes to adopt, `heads_only` without bodies. Those read `before` are not read again."""
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant

@@ -130,16 +130,12 @@ def _of_unregistered_state(
     bases = tuple(BaseDecl(base.name, base.text, declared=False) for base in source.bases)
     declaration = ModuleDecl(found.name, (), (), custom_init=True, module=file.module, bases=bases)
     classes = {found.qualified: source, **_classes(found.ancestors, program)}
-    items = [*UNREGISTERED_STATE.of_declaration(RuleContext(declaration, source, read[0], Declared(classes=classes)))]
-    if items:  # only now, as it takes long: what the constructors of the family register beside
-        for above, home in hierarchy.lineage(found):
-            registered = registered_state(above.node.body, home.scope)
-            if above.qualified in classes:
-                classes[above.qualified] = replace_record(classes[above.qualified], registers=registered)
-        context = RuleContext(declaration, source, read[0], Declared(classes=classes))
-        items = [*UNREGISTERED_STATE.of_declaration(context)]
-    for item in items:
+    context = RuleContext(declaration, source, read[0], Declared(classes=classes))
+    for item in UNREGISTERED_STATE.of_declaration(context):
         node = node_at(file.tree, item.place)
+        # Asked only here, because few classes get here.
+        if isinstance(node, ast.Attribute) and node.attr in hierarchy.registered(found):
+            continue
         made = list(_assigned(node, cls)) if isinstance(node, ast.Attribute) else []
         # `torch.zeros(3, requires_grad=True)` is made to be trained.
         if isinstance(node, ast.Attribute) and any("requires_grad=True" in ast.unparse(each) for each in made):
@@ -219,9 +215,11 @@ class _Hierarchy:
         }
         """The attributes that an `_apply` of some class moves, its own or an inner object's."""
 
-    def lineage(self, found: FoundClass) -> Iterator[tuple[FoundClass, OpenFile]]:
-        """A class and its bases in the project, each with its file."""
-        return self._project.lineage(found)
+    def registered(self, found: FoundClass) -> set[str]:
+        """The attributes that the constructors of a class and of its bases register as tensors."""
+        family = self._project.lineage(found)
+        states = (registered_state(cls.node.body, home.scope) for cls, home in family)
+        return {each.name for state in states for each in state if each.is_tensor}
 
     def plain(self, found: FoundClass, file: OpenFile) -> PlainClass:
         """A class with the classes around it."""
