@@ -119,7 +119,7 @@ def _made(node: ast.AST, owner: str) -> Iterator[str | None]:
             yield attribute_of(node.value, owner)
 
 
-_PRIVATE = frozenset(
+PRIVATE = frozenset(
     """
     _apply _backward_hooks _backward_pre_hooks _buffers _call_impl _compiled_call_impl _forward_hooks
     _forward_hooks_always_called _forward_hooks_with_kwargs _forward_pre_hooks _forward_pre_hooks_with_kwargs
@@ -140,7 +140,7 @@ _OF_LIBRARIES = frozenset(
 )
 """Attributes that accelerate, DeepSpeed, peft, transformers and torch set on modules of others."""
 
-_OF_ANY = frozenset({*MODULE, *_PRIVATE, *_OF_LIBRARIES})
+_OF_ANY = frozenset({*MODULE, *PRIVATE, *_OF_LIBRARIES})
 
 _OPEN_ENDED = ("__getattr__", "__getattribute__", "__setattr__")
 
