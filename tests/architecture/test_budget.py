@@ -14,7 +14,7 @@ ROOMS = {
     "run|project|generate": 4_230,
     "read|link|model|common": 8_108,
     "reflection": 924,
-    "rules": 5_039,
+    "rules": 5_038,
     "emit|report|building": 2_211,
     "runtime/declaring": 3_280,
     "runtime/module": 3_707,
