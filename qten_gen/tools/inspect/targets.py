@@ -197,7 +197,8 @@ def _refuse_unfit(factory: Callable[..., object], keywords: dict[str, object]) -
     except TypeError as error:
         parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
         plain = inspect.Signature(parameters)
-        raise InspectionError([f"{getattr(factory, '__qualname__', factory)}{plain}: {error}"]) from None
+        advice = "; give it after --config" if "missing" in str(error) else ""
+        raise InspectionError([f"{getattr(factory, '__qualname__', factory)}{plain}: {error}{advice}"]) from None
 
 
 def _value(text: str, names: dict[str, object]) -> object:

@@ -53,7 +53,10 @@ def test_a_value_is_an_expression_or_else_text(text: str, value: object) -> None
         (["value=1 // 0"], ["value=1 // 0: ZeroDivisionError: integer division or modulo by zero"]),
         (["value=exit(3)"], ["value=exit(3): SystemExit: 3"]),
         (["valu=3"], ["make(value=1, *, other=None): got an unexpected keyword argument 'valu'"]),
-        (["layers=2"], ["of_settings(settings, layers=1): missing a required argument: 'settings'"]),
+        (
+            ["layers=2"],
+            ["of_settings(settings, layers=1): missing a required argument: 'settings'; give it after --config"],
+        ),
     ],
 )
 def test_what_cannot_be_an_argument_is_a_problem(texts: list[str], problems: list[str]) -> None:

@@ -243,7 +243,8 @@ def _refuse_difference(action: str, schemas: Sequence[tuple[str, Schema]]) -> No
         for key in {**own, **other}:
             left, right = own.get(key, "nothing"), other.get(key, "nothing")
             if left != right:
-                raise ValueError(f"{action}: {key} differs: {left[:200]} in {first}, {right[:200]} in {holder}")
+                advice = "; the functions of torch.distributed for objects take any" if key.endswith(".lengths") else ""
+                raise ValueError(f"{action}: {key} differs: {left[:200]} in {first}, {right[:200]} in {holder}{advice}")
 
 
 def share_memory_(self: T) -> T:
