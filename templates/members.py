@@ -26,7 +26,7 @@ FILES = {
         "methods.indexing",
         "methods.assignment",
         "methods.joining",
-        "core.locking",
+        "core.locks",
     ),
     "conversion": (
         "methods.moving",

@@ -268,7 +268,6 @@ TENSORCLASS = (
     {"metaclass"},
     {"tensorclass"},
     {"ragged"},
-    {"dataclass_types"},
 )
 """The same for the rooms of `runtime/tensorclass`."""
 

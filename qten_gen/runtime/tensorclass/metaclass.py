@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from abc import update_abstractmethods
 from collections.abc import Collection, Mapping
-from functools import partial
 from multiprocessing.reduction import ForkingPickler
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_transform
@@ -123,7 +122,6 @@ class TensorClassMeta(DeclarationMeta):
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` that the class defines.
         generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(vars(generated)["__init__"]))
-        _let_fields_be_deleted(cls)
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
         contents.guard(cls, private)
@@ -145,20 +143,6 @@ def _shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
     """Dtype and shape that annotations say, by field: `{"tokens": ("Int", "*batch seq")}`; none without checks."""
     checked = summary.fields if summary.checks == "on" else ()
     return {f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None and f.kind != "ragged"}
-
-
-def _let_fields_be_deleted(cls: type) -> None:
-    """Complete the properties of the generated class: `del batch.mask`. There is nothing in it to write out for each field."""
-    generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
-    for name, found in [*vars(generated).items()]:
-        if isinstance(found, property) and found.fdel is None:
-            setattr(generated, name, found.deleter(partial(_delete, name=name)))
-
-
-def _delete(self: Stored, name: str) -> None:
-    from .methods.keys import delete
-
-    delete(self, name)
 
 
 def _implement_abstract(cls: type, summary: Summary) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar, cast
 
 from torch.utils.data._utils.collate import default_collate_fn_map
 
@@ -127,12 +127,25 @@ else:
     SizedTensorClass = Flagged(TensorClass, frozenset({"sized"}))
 
 
+def is_tensorclass(value: object) -> TypeGuard[TensorClass | type[TensorClass]]:
+    """True if a class is a TensorClass, or a value an object of one. Anything may be passed.
+
+    Type checkers know the value as one where the result is true.
+
+    Examples:
+        >>> from qten_gen import TensorClass
+        >>> is_tensorclass(TensorClass), is_tensorclass(dict), is_tensorclass(3)
+        (True, False, False)
+    """
+    return issubclass(value if isinstance(value, type) else type(value), TensorClass)
+
+
 LATE = {
     "core.lookup": "get",
     "methods.keys": "set setdefault pop select exclude keys items is_empty __contains__=contains",
     "methods.updating": "update replace __replace__=replace",
     "methods.inplace": "set_ update_ copy_",
-    "core.locking": "lock_ unlock_ __enter__=enter __exit__=leave",
+    "core.locks": "lock_ unlock_ __enter__=enter __exit__=leave",
     "torch_tools.datasets": "__getitems__=items_at",
     "methods.assignment": "__setitem__=setitem",
     "methods.joining": "__iter__=iterate",
@@ -159,7 +172,7 @@ LATE_ON_CLASS = {
     "storage.safetensors_files": "load_safetensors",
     "fields.nested": "from_dict",
     "interop.tensordicts": "from_tensordict",
-    "interop.records": "from_numpy from_dataclass from_namedtuple",
+    "interop.records": "from_numpy from_dataclass from_namedtuple=from_dataclass",
 }
 """The same for class methods."""
 

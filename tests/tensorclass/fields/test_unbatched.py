@@ -85,9 +85,11 @@ def test_objects_with_different_tables_are_not_put_together(table: Tensor, diffe
             join([value, Only(table, batch_size=4)])
 
 
-def test_one_that_is_none_in_some_objects_differs() -> None:
+def test_one_is_none_in_all_objects_or_in_none() -> None:
     value = lookup(4)
-    with pytest.raises(ValueError, match=r"^Lookup\.bias is the same for a whole batch, .*: a Tensor .* and None$"):
+    with pytest.raises(
+        TypeError, match=r"^Lookup\.bias: expected a value in every object or in none, 1 of 2 are None$"
+    ):
         Lookup.stack([value, value.replace(bias=None)])
 
 

@@ -106,6 +106,14 @@ def unbatched_leaves(self: Stored) -> list[tuple[str, Tensor]]:
     return found
 
 
+def nested_objects(self: Stored) -> list[Stored]:
+    """The objects in the nested fields of an object, None left out."""
+    if not self._nested:
+        return []
+    values = [value for value in self._field_values()[0] if not isinstance(value, Tensor)]
+    return [value for value in values if isinstance(value, Stored)]
+
+
 def ragged_fields(self: Stored) -> Iterator[tuple[str, Any]]:
     """The values of Ragged fields, each with its field as `Batch.boxes`; also of nested objects. A Ragged is its own."""
     if self.__structure__:

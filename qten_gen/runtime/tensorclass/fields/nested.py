@@ -14,18 +14,26 @@ from torch import Size, Tensor
 from ...declaring.loading import Undeclared
 from ..core import late
 from ..core.construction import DeviceLike, construct
-from ..core.contents import allocate_like, contents, nested_class, shallow_copy, tensor_and_nested, tensors_of
+from ..core.contents import (
+    allocate_like,
+    contents,
+    nested_class,
+    nested_objects,
+    shallow_copy,
+    tensor_and_nested,
+    tensors_of,
+)
 from ..core.dimension_names import NamesLike
 from ..core.error_text import abridged, class_names, describe, disambiguation, label, suggestion
-from ..core.locks import nested_objects, refuse_if_locked
+from ..core.locks import refuse_if_locked
 from ..core.other_libraries import is_tensordict
 from ..core.sizes import BatchSize, common_leading
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from .tensor import Join, all_or_none, match_optional
+from .tensor import Join
 
 T = TypeVar("T", bound=Stored)
-N = TypeVar("N", bound=Stored | None)
+N = TypeVar("N", bound=Stored)
 A = TypeVar("A")
 
 
@@ -90,45 +98,25 @@ def _converted(
     raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {describe(value)}{disambiguation(cls, value)}")
 
 
-def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | None) -> None:
-    """Refuse the nested objects of two objects where one is None, or where they are of one class and not alike.
+def of_one_class(self: Stored, name: str, left: Stored, right: N) -> N:
+    """The nested object of a second object, which is of the class of the first one's.
 
     Raises:
-        TypeError: one of them is None.
+        TypeError: it is of another class.
     """
-    if left is None or right is None:
-        match_optional(self, name, left, right)
-    elif type(left) is type(right):
-        left._check_compatible(right)
-
-
-# A Ragged object gets the field as `owner`, for its messages.
-
-
-def zip_nested(
-    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: N, right: N, *owner: tuple[Stored, str]
-) -> N:
-    """Apply `fn` to the tensors of a nested field of two objects; None in both or in neither."""
-    if left is None or right is None:
-        all_or_none(self, name, [left, right])
-        return left
     if type(left) is not type(right):
-        raise _different(self, name, left, right)
-    return left._zip(fn, right, *owner)
+        raise TypeError(f"{label(self, name)}: expected values of one class, got {class_names(left, right)}")
+    return right
 
 
 def join_nested(
     self: Stored, name: str, fn: Join, values: Sequence[N], batch_size: Size, *owner: tuple[Stored, str]
 ) -> N:
-    """Join a nested field, whose values are of one class; None in all objects or in none."""
-    present = all_or_none(self, name, cast("Sequence[Stored | None]", values))
-    if present is None:
-        return values[0]
-    first = present[0]
-    for value in present:
-        if type(first) is not type(value):
-            raise _different(self, name, first, value)
-    return cast("N", first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :], *owner))
+    """Join a nested field, whose values are of one class. A Ragged object gets the field as `owner`, for its messages."""
+    first = values[0]
+    for value in values:
+        of_one_class(self, name, first, value)
+    return first._join(fn, values, batch_size + first._batch_size[len(self._batch_size) :], *owner)
 
 
 def part_nested(
@@ -139,28 +127,10 @@ def part_nested(
     batch_sizes: Sequence[Size],
     *owner: tuple[Stored, str],
 ) -> Sequence[N]:
-    """The pieces of a nested field: None for each where it is None."""
-    if value is None:
-        return [value] * len(batch_sizes)
+    """The pieces of a nested field."""
     tail = value._batch_size[len(self._batch_size) :]
     sizes = [batch_size + tail for batch_size in batch_sizes] if tail else batch_sizes
-    return cast("Sequence[N]", value._split(fn, argument, sizes, *owner))
-
-
-def put_nested(
-    self: Stored, name: str, target: T | None, index: object, value: T | None, *owner: tuple[Stored, str]
-) -> None:
-    """Write items of a nested field; None in both objects or in neither."""
-    if target is None or value is None:
-        all_or_none(self, name, [target, value])
-        return
-    if type(target) is not type(value):
-        raise _different(self, name, target, value)
-    target._index_put(index, value, *owner)
-
-
-def _different(self: Stored, name: str, left: object, right: object) -> TypeError:
-    return TypeError(f"{label(self, name)}: expected values of one class, got {class_names(left, right)}")
+    return value._split(fn, argument, sizes, *owner)
 
 
 def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:

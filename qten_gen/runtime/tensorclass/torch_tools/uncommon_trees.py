@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from torch import Size, Tensor
-from torch._C._functorch import is_batchedtensor, maybe_get_bdim
+from torch._C._functorch import is_batchedtensor
 from torch.compiler import is_dynamo_compiling, is_exporting
 
 from ..core.contents import allocate_like, ragged_fields, tensor_and_nested, tensors_of
-from ..core.dimension_names import Names
 from ..core.sizes import dimension
 from ..core.stored import Stored
 from ..fields.per_item import as_constants, fitted, original
@@ -74,16 +73,16 @@ def _is_taken_apart(child: object, dimensions: int) -> bool:
     return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
 
 
-def place_given_back(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: object) -> int | None:
-    """Where vmap gives back a dimension, as its `out_dims` say; None where nothing tells.
+def refuse_event_dimension(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: object) -> None:
+    """Refuse `out_dims` that put the dimension of vmap among those that a field has beyond the batch.
 
     The tree is not told where it was put; but the tensor is a view of the one inside, so that its sizes and strides tell.
 
     Raises:
-        ValueError: it stands among the dimensions that a field has beyond the batch.
+        ValueError: it stands there.
     """
     if not isinstance(child, Tensor) or child.dim() != len(hidden.shape) + 1:
-        return None
+        return
     sizes, strides = child.shape, child.stride()
     places = [
         at
@@ -99,18 +98,6 @@ def place_given_back(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: 
             f"vmap: out_dims puts the dimension among those that the fields of {cls.__name__} have beyond the batch; "
             f"expected {places_expected} for results of {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}"
         )
-    return places[0] if len(places) == 1 else None
-
-
-def names_in_vmap(names: Names, child: object, batch_ndim: int, place: int | None) -> Names | None:
-    """The names of the dimensions where vmap hides one of them, or gives one back at a place; None where nothing tells."""
-    if batch_ndim == len(names) + 1 and place is not None:
-        return (*names[:place], None, *names[place:])
-    if batch_ndim == len(names) - 1 and isinstance(child, Tensor) and is_batchedtensor(child):
-        at = maybe_get_bdim(child)
-        left = (*names[:at], *names[at + 1 :])
-        return left if any(left) else None
-    return None
 
 
 class _NoDim:
