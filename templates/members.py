@@ -35,7 +35,6 @@ FILES = {
         "storage.pickling",
         "torch_tools.datasets",
         "torch_tools.transforms",
-        "torch_tools.uncommon_trees",
     ),
     "interop": (
         "fields.nested",

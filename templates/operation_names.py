@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from textwrap import fill
 
+import torch
+
 from qten_gen.runtime.tensorclass.operations.table import OPERATIONS, methods
 
 
@@ -17,11 +19,17 @@ def text() -> str:
     lists = (
         ("METHODS", methods().keys() - on_class, "The methods of objects."),
         ("CLASS_METHODS", on_class, "The methods of the class: `Batch.stack`."),
+        ("FUNCTIONS", _only_functions(), "Methods of tensors that are functions for objects: `torch.mean(batch)`."),
     )
     head = (
         '"""The names of the operations. Made of the table in `runtime/tensorclass/operations` by `make generate`."""\n'
     )
     return head + "".join(f'\n{name} = """\n{_filled(names)}\n""".split()\n"""{doc}"""\n' for name, names, doc in lists)
+
+
+def _only_functions() -> set[str]:
+    of_tensors = {operation.name for operation in OPERATIONS if hasattr(torch.Tensor, operation.name)}
+    return {name for name in of_tensors - methods().keys() if hasattr(torch, name)}
 
 
 def _filled(names: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_tran
 
 from ...common import language
 from ...common.naming import storage
+from ...common.operation_names import FUNCTIONS
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field, number
 from ..declaring.metaclass import DeclarationMeta
@@ -87,7 +88,7 @@ class TensorClassMeta(DeclarationMeta):
 
     def __dir__(cls) -> list[str]:
         late.put_all_in_place()  # tools ask for signatures and documentation after this
-        return [*super().__dir__()]
+        return [name for name in super().__dir__() if name not in FUNCTIONS or hasattr(cls, name)]
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:

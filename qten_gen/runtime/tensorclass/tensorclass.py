@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar, cast
 
 from torch.utils.data._utils.collate import default_collate_fn_map
 
-from ...common.operation_names import CLASS_METHODS, METHODS
+from ...common.operation_names import CLASS_METHODS, FUNCTIONS, METHODS
 from ..declaring.fields import field
 from .core import dimension_names, late
 from .core.stored import Stored
@@ -150,7 +150,6 @@ LATE = {
     "methods.assignment": "__setitem__=setitem",
     "methods.joining": "__iter__=iterate",
     "torch_tools.transforms": "vmap",
-    "torch_tools.uncommon_trees": "vmap_dims",
     "methods.moving": "pin_memory record_stream requires_grad_",
     "methods.applying": "apply named_apply",
     "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy __repr__=show",
@@ -180,6 +179,8 @@ late.bind(TensorClass, LATE)
 late.bind(TensorClass, LATE_ON_CLASS, on_class=True)
 late.bind(TensorClass, {"operations.torch_functions": " ".join(METHODS)})
 late.bind(TensorClass, {"operations.torch_functions": " ".join((*CLASS_METHODS, "__torch_function__"))}, on_class=True)
+for _name in FUNCTIONS:
+    setattr(TensorClass, _name, late.OnlyFunction(_name))
 TensorClass.__hash__ = None  # as a class statement with `__eq__` has it
 late.prepare_for_compiler()
 
