@@ -37,7 +37,7 @@ FILES = {
         "torch_tools.transforms",
     ),
     "interop": (
-        "fields.nested",
+        "fields.mappings",
         "interop.tensordicts",
         "interop.records",
     ),

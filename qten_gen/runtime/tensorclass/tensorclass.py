@@ -169,7 +169,7 @@ LATE = {
 LATE_ON_CLASS = {
     "storage.memory_map": "load_memmap load=load_memmap",
     "storage.safetensors_files": "load_safetensors",
-    "fields.nested": "from_dict",
+    "fields.mappings": "from_dict",
     "interop.tensordicts": "from_tensordict",
     "interop.records": "from_numpy from_dataclass from_namedtuple=from_dataclass",
 }

@@ -17,6 +17,7 @@ from typing import Any
 
 _PACKAGE = __name__.removesuffix("core.late")
 _MODULES = {
+    "batch_sizes": "fields.batch_sizes",
     "containers": "fields.dicts_and_lists",
     "json_values": "storage.json_values",
     "memory_map": "storage.memory_map",

@@ -15,7 +15,7 @@ from ..core.contents import contents, nested_class
 from ..core.error_text import describe
 from ..core.sizes import BatchSize
 from ..core.stored import Stored
-from ..fields.nested import from_dict
+from ..fields.mappings import from_dict
 from ..methods.conversion import Rows, converted, rows
 
 if TYPE_CHECKING:
