@@ -16,7 +16,7 @@ from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field, number
 from ..declaring.metaclass import DeclarationMeta
 from . import primitives
-from .core import contents, late
+from .core import attributes, late
 from .core.stored import Stored
 from .torch_tools import pytree
 
@@ -125,8 +125,8 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__generated_init__", staticmethod(vars(generated)["__init__"]))
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
-        contents.guard(cls, private)
-        cls.__attribute_places__ = contents.places_beside_fields(cls, private)
+        attributes.guard(cls, private)
+        cls.__attribute_places__ = attributes.places_beside_fields(cls, private)
         _gather_slots(cls, summary)
         primitives.prepare(cast("type[Stored]", cls))
         cls._register()

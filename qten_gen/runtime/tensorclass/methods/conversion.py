@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from torch import Size, Tensor
 
 from ..core import late
-from ..core.contents import allocate_like, beside_fields, contents, shallow_copy, store_beside
+from ..core.attributes import beside_fields, store_beside
+from ..core.contents import allocate_like, contents, shallow_copy
 from ..core.error_text import label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
