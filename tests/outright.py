@@ -60,6 +60,6 @@ def _difference(said: Outright, body: Body, nests: bool) -> str:
         # A Module keeps no types, and only the class that declares a field is asked for the class in its annotation.
         text = ours.annotation if nests else theirs.annotation
         nested_class = theirs.nested_class if ours.owner == body.qualified else ours.nested_class
-        if ours._replace(annotation=text) != theirs._replace(nested_class=nested_class):
+        if dataclasses.replace(ours, annotation=text) != dataclasses.replace(theirs, nested_class=nested_class):
             return f"{ours} instead of {theirs}"
     return ""

@@ -19,7 +19,7 @@ from ..project.paths import display_path, read_regular
 from . import DONE
 from .options import Options, UsageError
 from .stubs import FOLDER as TYPINGS
-from .stubs import write_stubs
+from .stubs import text_of, write_stubs
 
 _MYPY = f'[tool.mypy]\nmypy_path = "{TYPINGS}"\n'
 _SECTIONS = (
@@ -63,7 +63,7 @@ def init(options: Options, out: TextIO, err: TextIO) -> int:
     try:
         for name, what, lines in _missing(root):
             path = os.path.join(root, name)
-            old = _text(path)
+            old = text_of(path)
             new = (old if old.endswith("\n") or not old else f"{old}\n") + lines
             if name == "pyproject.toml" and toml_document(new) is None:
                 raise UsageError(
@@ -87,21 +87,21 @@ def _missing(root: str) -> Iterator[tuple[str, str, str]]:
     """The files to append to, with what and the lines."""
     if section_in(root) is None:
         src = 'src = ["src"]\n' if os.path.isdir(os.path.join(root, "src")) else ""
-        blank = "\n" if _text(os.path.join(root, "pyproject.toml")) else ""
+        blank = "\n" if text_of(os.path.join(root, "pyproject.toml")) else ""
         lines, what = f'{blank}[tool.qten-gen]\n{src}stubs = ["torch.nn"]\n', "the section [tool.qten-gen]"
         mypy = [(name, each) for name, each, _ in _SECTIONS if "mypy" in each]
-        if not any(_has_section(_text(os.path.join(root, name)), each) for name, each in mypy):
+        if not any(_has_section(text_of(os.path.join(root, name)), each) for name, each in mypy):
             # In the same write: no fault leaves stubs that mypy does not find.
             lines, what = f"{lines}\n{_MYPY}", "the sections [tool.qten-gen] and [tool.mypy]"
         yield "pyproject.toml", what, lines
     if (repository := _repository(root)) is None:
         return
-    attributes = _text(os.path.join(root, ".gitattributes"))
+    attributes = text_of(os.path.join(root, ".gitattributes"))
     for line in _ATTRIBUTES:
         if not re.search(rf"(?m)^{re.escape(line.partition(' ')[0])}\s", attributes):
             yield ".gitattributes", line, f"{line}\n"
     # The cache ignores itself in git, but hatchling reads the root's file only, and would pack the cache.
-    if not re.search(rf"(?m)^/?{re.escape(CACHE)}/?[ \t]*\r?$", _text(os.path.join(root, ".gitignore"))):
+    if not re.search(rf"(?m)^/?{re.escape(CACHE)}/?[ \t]*\r?$", text_of(os.path.join(root, ".gitignore"))):
         yield ".gitignore", f"{CACHE}/", f"{CACHE}/\n"
     if repository == root and not os.path.lexists(os.path.join(root, _HOOKS)):
         yield _HOOKS, "the hook qten-gen", f"repos:\n{_HOOK.format('qten-gen --check')}"
@@ -110,7 +110,7 @@ def _missing(root: str) -> Iterator[tuple[str, str, str]]:
 def _to_paste(root: str) -> Iterator[tuple[str, str]]:
     """The lines that belong inside sections of files, with the path."""
     for name, lines, sign in _SECTIONS:
-        text = _text(os.path.join(root, name))
+        text = text_of(os.path.join(root, name))
         if sign not in text and _has_section(text, lines):
             yield display_path(os.path.join(root, name)), lines
     repository = _repository(root)
@@ -118,7 +118,7 @@ def _to_paste(root: str) -> Iterator[tuple[str, str]]:
         path = os.path.join(repository, _HOOKS)
         below = os.path.relpath(root, repository).replace(os.sep, "/")
         command = "qten-gen --check" if below == "." else f"qten-gen --check {below}"
-        if command not in _text(path):
+        if command not in text_of(path):
             yield display_path(path), _HOOK.format(command)
 
 
@@ -135,11 +135,3 @@ def _repository(folder: str) -> str | None:
             return None
         folder = os.path.dirname(folder)
     return folder
-
-
-def _text(path: str) -> str:
-    """The text of a file; empty if it does not exist."""
-    try:
-        return read_regular(path).decode()
-    except FileNotFoundError:
-        return ""

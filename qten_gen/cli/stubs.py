@@ -39,7 +39,8 @@ def stubs(options: Options, out: TextIO, err: TextIO) -> int:
     """
     status, has_changed = write_stubs(options, out, err)
     folder = options.folder or FOLDER
-    if has_changed and not (options.check or options.quiet) and not _is_read(config_of(".").root, folder):
+    settings = text_of(os.path.join(config_of(".").root, "pyproject.toml"))
+    if has_changed and not (options.check or options.quiet) and folder not in settings:
         out.write(_SETTINGS.format(folder))
     return status
 
@@ -78,14 +79,6 @@ def write_stubs(options: Options, out: TextIO, err: TextIO) -> tuple[int, bool]:
     return MISUSE if planned.absent else FOUND if options.check and found else DONE, bool(found)
 
 
-def _is_read(root: str, folder: str) -> bool:
-    """True if the settings of a project name the folder."""
-    try:
-        return folder.encode() in read_regular(os.path.join(root, "pyproject.toml"))
-    except OSError:
-        return False
-
-
 def _changes(folder: str, texts: dict[str, str], *, whole: bool) -> tuple[list[Change], list[str]]:
     """The files to write and to remove, and the files in the way, which somebody else wrote.
 
@@ -119,3 +112,11 @@ def _stubs_in(folder: str, tops: set[str] | None) -> list[str]:
             found += [os.path.join(above, file) for above, _, files in os.walk(place) for file in sorted(files)]
             found += [place] if os.path.isfile(place) else []
     return [path for path in found if path.endswith(".pyi")]
+
+
+def text_of(path: str) -> str:
+    """The text of a file; empty if it does not exist."""
+    try:
+        return read_regular(path).decode()
+    except FileNotFoundError:
+        return ""

@@ -4,16 +4,18 @@ Each kind of annotation has a function below, which returns the kind that the an
 of another kind. `_DECIDERS` lists the functions in order. The first kind returned is used, and if there is none, the field is
 static.
 
-To add a kind, add a member to `model.FieldKind` (or an attribute to `Kind` and `model.FieldDecl`, for a variant of an existing
-kind), write the function, and add it to the list. mypy then names the functions that have to know it.
+To add a kind, add a member to `FieldKind` (or an attribute to `AnnotatedField`, for a variant of an existing kind), write the
+function, and add it to the list. mypy then names the functions that have to know it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 from . import language
+from .records import record, replace
 
 _NUMBERS_BY_WIDTH = ("bool", "int", "float", "complex")
 _NUMBERS = frozenset(f"builtins.{name}" for name in _NUMBERS_BY_WIDTH)
@@ -42,23 +44,59 @@ class PlainType(NamedTuple):
     args: tuple[PlainType | str, ...] = ()
 
 
-class Kind(NamedTuple):
-    """How a field is stored, with the attributes of `model.FieldDecl`."""
+class FieldKind(StrEnum):
+    """How a TensorClass field is stored."""
 
-    kind: str
-    """The value of a `model.FieldKind`."""
+    TENSOR = "tensor"
+    """A tensor whose leading dimensions are the batch size: `Tensor`, `Int[Tensor, "*batch seq"]`, `dict[str, Tensor]`."""
+    NUMBER = "number"
+    """A number that is stored as a tensor: `AsTensor[int]`, and `int` in a class that is neither `autocast` nor `nocast`."""
+    NESTED = "nested"
+    """Another TensorClass, whose batch size starts with this one's: `Point`."""
+    RAGGED = "ragged"
+    """Items with different numbers of rows, which are tensors or objects of a TensorClass: `Ragged[Tensor]`."""
+    STATIC = "static"
+    """Any other Python value, the same for the whole batch: `str`."""
+    PER_ITEM = "per item"
+    """Python values, one for each item of the batch: `PerItem[str]`."""
+
+    @property
+    def is_static(self) -> bool:
+        """True if the field stores Python values, in the table `_static`, with which no operation computes."""
+        match self:
+            case FieldKind.STATIC | FieldKind.PER_ITEM:
+                return True
+            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED | FieldKind.RAGGED:
+                return False
+
+
+@record(frozen=True, slots=True)
+class AnnotatedField:
+    """A field, and how its annotation says that it is stored: `tokens: Int[Tensor, "*batch seq"]`."""
+
+    name: str
+    kind: FieldKind = FieldKind.STATIC
     optional: bool = False
+    """True if None is among the field's values: `mask: Tensor | None`."""
     nested: str | None = None
+    """The class name of a nested field, or of the rows of a ragged one, without its module: `Point`."""
     cast: str | None = None
+    """The builtin that values are converted with, for a number and in an `autocast` class: `"float"` for `rate: float`."""
     dims: str | None = None
+    """The shape that a jaxtyping annotation states, of a ragged field for the rows of an item: `"*batch seq"`."""
     dtype: str | None = None
+    """jaxtyping's name for the dtype, or for several: `"Int"` of `Int[Tensor, "*batch seq"]`."""
     unbatched: bool = False
+    """True if the tensor has no batch dimensions: `Unbatched[Tensor]`."""
     container: str | None = None
+    """`"dict"` for `dict[str, Tensor]` and `"list"` for `list[Tensor]`; None for a single tensor."""
 
 
 class _Annotation(NamedTuple):
-    """An annotation and its class, the input of the functions below."""
+    """The annotation of a field in a class, the input of the functions below."""
 
+    name: str
+    """The name of the field."""
     present: tuple[Type, ...]
     """The members of the union, or the type alone, without None: `(Tensor,)` for `Tensor | None`."""
     single: Type
@@ -69,10 +107,13 @@ class _Annotation(NamedTuple):
     is_tensorclass: Callable[[str], bool]
 
 
-def kind_of(type: Type, flags: frozenset[str], is_tensorclass: Callable[[str], bool]) -> Kind:
-    """The kind of a field with this annotation in a class with these flags.
+def annotated_field(
+    name: str, type: Type, flags: frozenset[str], is_tensorclass: Callable[[str], bool]
+) -> AnnotatedField:
+    """The field that `name: type` declares in a class with these flags.
 
     Args:
+        name: The name of the field.
         type: The annotation, with aliases and type variables expanded.
         flags: The flags of the class, inherited ones included.
         is_tensorclass: Gives True for the qualified name of a TensorClass.
@@ -81,78 +122,80 @@ def kind_of(type: Type, flags: frozenset[str], is_tensorclass: Callable[[str], b
     present = tuple(member for member in members if member.name != "None")
     optional = len(present) < len(members)
     single = present[0] if len(present) == 1 else _NAMELESS
-    annotation = _Annotation(present, single, optional, flags, is_tensorclass)
+    annotation = _Annotation(name, present, single, optional, flags, is_tensorclass)
     for decide in _DECIDERS:
         found = decide(annotation)
         if found is not None:
-            return found._replace(optional=True) if optional else found
-    return Kind("static")
+            return replace(found, optional=True) if optional else found
+    return AnnotatedField(name)
 
 
-def _unbatched(given: _Annotation) -> Kind | None:
+def _unbatched(given: _Annotation) -> AnnotatedField | None:
     """`Unbatched[Tensor]`: a tensor without batch dimensions."""
     if given.single.name != language.UNBATCHED:
         return None
-    inner = kind_of(_argument(given.single), given.flags, given.is_tensorclass)
-    return inner._replace(unbatched=True) if inner.kind == "tensor" else None
+    inner = annotated_field(given.name, _argument(given.single), given.flags, given.is_tensorclass)
+    return replace(inner, unbatched=True) if inner.kind is FieldKind.TENSOR else None
 
 
-def _tensor(given: _Annotation) -> Kind | None:
+def _tensor(given: _Annotation) -> AnnotatedField | None:
     """`Tensor`, `Int[Tensor, "*batch seq"]`, and unions of tensors."""
     if not given.present or not all(is_tensor(member) for member in given.present):
         return None
     dtype, dims = _shape(given.single)
-    return Kind("tensor", dtype=dtype, dims=dims)
+    return AnnotatedField(given.name, FieldKind.TENSOR, dtype=dtype, dims=dims)
 
 
-def _per_item(given: _Annotation) -> Kind | None:
+def _per_item(given: _Annotation) -> AnnotatedField | None:
     """`PerItem[str]`: a Python value for each item."""
-    return Kind("per item") if given.single.name == language.PER_ITEM else None
+    return AnnotatedField(given.name, FieldKind.PER_ITEM) if given.single.name == language.PER_ITEM else None
 
 
-def _ragged(given: _Annotation) -> Kind | None:
+def _ragged(given: _Annotation) -> AnnotatedField | None:
     """`Ragged[Tensor]`, `Ragged[Float[Tensor, "n 4"]]`, and `Ragged[Point]` of another TensorClass."""
     if given.single.name != language.RAGGED:
         return None
     rows = _argument(given.single)
     if given.is_tensorclass(rows.name):
-        return Kind("ragged", nested=_last(rows.name))
+        return AnnotatedField(given.name, FieldKind.RAGGED, nested=_last(rows.name))
     dtype, dims = _shape(rows)
-    return Kind("ragged", dtype=dtype, dims=dims) if is_tensor(rows) else None
+    return AnnotatedField(given.name, FieldKind.RAGGED, dtype=dtype, dims=dims) if is_tensor(rows) else None
 
 
-def _several_tensors(given: _Annotation) -> Kind | None:
+def _several_tensors(given: _Annotation) -> AnnotatedField | None:
     """`dict[str, Tensor]` and `list[Tensor]`."""
     container = _container(given.single)
-    return None if container is None else Kind("tensor", container=container)
+    return None if container is None else AnnotatedField(given.name, FieldKind.TENSOR, container=container)
 
 
-def _nested(given: _Annotation) -> Kind | None:
+def _nested(given: _Annotation) -> AnnotatedField | None:
     """`Point`, another TensorClass."""
-    return Kind("nested", nested=_last(given.single.name)) if given.is_tensorclass(given.single.name) else None
+    name = given.single.name
+    return AnnotatedField(given.name, FieldKind.NESTED, nested=_last(name)) if given.is_tensorclass(name) else None
 
 
-def _converted(given: _Annotation) -> Kind | None:
+def _converted(given: _Annotation) -> AnnotatedField | None:
     """`int`, `float`, `bool`, `complex` or `str` in an `autocast` class, which converts values."""
     if "autocast" not in given.flags or given.single.name not in _CASTS:
         return None
-    return Kind("static", cast=_last(given.single.name))
+    return AnnotatedField(given.name, FieldKind.STATIC, cast=_last(given.single.name))
 
 
-def _as_tensor(given: _Annotation) -> Kind | None:
+def _as_tensor(given: _Annotation) -> AnnotatedField | None:
     """`AsTensor[int]` and `AsTensor[int | None]`: a number that is stored as a tensor in every class."""
     if given.single.name != language.AS_TENSOR or given.optional:
         return None
-    inner = kind_of(_argument(given.single), frozenset(), given.is_tensorclass)
-    return inner if inner.kind == "number" else None
+    inner = annotated_field(given.name, _argument(given.single), frozenset(), given.is_tensorclass)
+    return inner if inner.kind is FieldKind.NUMBER else None
 
 
-def _number(given: _Annotation) -> Kind | None:
+def _number(given: _Annotation) -> AnnotatedField | None:
     """`int`, `float`, `bool` or `complex` in a class that stores numbers as tensors."""
     keeps_numbers = given.flags & {"autocast", "nocast"}
     if keeps_numbers or not given.present or not all(member.name in _NUMBERS for member in given.present):
         return None
-    return Kind("number", cast=max((_last(member.name) for member in given.present), key=_NUMBERS_BY_WIDTH.index))
+    widest = max((_last(member.name) for member in given.present), key=_NUMBERS_BY_WIDTH.index)
+    return AnnotatedField(given.name, FieldKind.NUMBER, cast=widest)
 
 
 _DECIDERS = (_unbatched, _tensor, _per_item, _ragged, _several_tensors, _nested, _converted, _as_tensor, _number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any, NamedTuple, cast
 
 from .header import FORMAT
@@ -14,14 +15,19 @@ Row = tuple[object, ...]
 def row(kind: str, /, **attributes: object) -> Row:
     """The row of a record.
 
-    Attributes that are None or False are left out. So a new one does not change existing fingerprints.
+    Attributes that are None or False are left out. So a new one does not change existing fingerprints. A member of an enumeration
+    stands as its value.
 
     >>> row("ConfigDecl", name="dim", kw_only=False, alias=None)
     ('ConfigDecl', ('name', 'dim'))
     """
     return (
         kind,
-        *sorted((name, given) for name, given in attributes.items() if given is not None and given is not False),
+        *sorted(
+            (name, given.value if isinstance(given, Enum) else given)
+            for name, given in attributes.items()
+            if given is not None and given is not False
+        ),
     )
 
 

@@ -57,7 +57,7 @@ def _digest(body: bytes) -> str:
     return sha256(body).hexdigest()[:12]
 
 
-FORMAT = 34
+FORMAT = 35
 """Raise it when the text generated for an unchanged declaration changes.
 
 Every fingerprint, every header of a generated file and the key of the cache contain it. So a new number makes all outputs

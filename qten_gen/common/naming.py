@@ -4,8 +4,7 @@ from __future__ import annotations
 
 PRIVATE_NAMES = frozenset(
     "_abc_impl _assign _batch_size _check_compatible _containers _declaration _declared_as _defaults _device "
-    "_entered _field_values _fields "
-    "_fill _fingerprint _flags _index_put _inlined_values _join _leaves _lock _map _map_with _names _nested "
+    "_entered _field_values _fields _fill _fingerprint _flags _index_put _join _leaves _lock _map _map_with _names _nested "
     "_per_item _rearrange _shapes _specifiers _split _static _to_dict _unbatched _zip".split()
 )
 """Private attributes of generated classes and of TensorClass itself."""

@@ -133,6 +133,9 @@ def double_quoted(literal: str) -> str:
     >>> double_quoted("'train'"), double_quoted("0.001")
     ('"train"', '0.001')
     """
+    if literal[:1] == "(" and type(value := literal_eval(literal)) is tuple:
+        items = [double_quoted(repr(item)) for item in value]
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
     return f'"{literal[1:-1]}"' if literal[:1] == "'" and '"' not in literal else literal
 
 

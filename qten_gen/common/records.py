@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-__all__ = ["MISSING", "field", "fields", "is_record", "record", "replace"]
+__all__ = ["MISSING", "as_dict", "field", "fields", "is_record", "record", "replace"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from dataclasses import MISSING, field, fields, replace
     from dataclasses import dataclass as record
-    from typing import TypeGuard
+    from typing import Any, TypeGuard
 
     from _typeshed import DataclassInstance
 else:
@@ -26,10 +26,15 @@ else:
         """Stands for the default of a field that has none."""
 
     def field(
-        *, default: object = MISSING, default_factory: object = MISSING, compare: bool = True, repr: bool = True
+        *,
+        default: object = MISSING,
+        default_factory: object = MISSING,
+        compare: bool = True,
+        repr: bool = True,
+        kw_only: bool = False,
     ) -> _Field:
         """Like `dataclasses.field`."""
-        return _Field(default, default_factory, compare, repr)
+        return _Field(default, default_factory, compare, repr, kw_only)
 
     def fields(of: object) -> tuple[_Field, ...]:
         """Like `dataclasses.fields`, for a record or a class of records."""
@@ -37,21 +42,21 @@ else:
 
     def replace(value: object, /, **changes: object) -> object:
         """Like `dataclasses.replace`."""
-        kept = {name: getattr(value, name) for name in value.__match_args__ if name not in changes}
-        return value.__class__(**kept, **changes)
+        return value.__class__(**{**as_dict(value), **changes})
 
     def record(*, slots: bool, frozen: bool = False) -> Callable[[type], type]:
-        """A decorator like `dataclasses.dataclass`, for classes with slots that have no base."""
+        """A decorator like `dataclasses.dataclass`, for classes with slots whose only base may be another record."""
         assert slots
 
         def decorated(cls: type) -> type:
-            found = tuple([_field_of(cls, name) for name in cls.__annotations__])
-            names = tuple([each.name for each in found])
-            left_out = {*names, "__dict__", "__weakref__"}
+            own = {name: _field_of(cls, name) for name in cls.__annotations__}
+            found = (*getattr(cls, "__record__", ()), *own.values())
+            positional = tuple([each.name for each in found if not each.kw_only])
+            left_out = {*own, "__dict__", "__weakref__"}
             body = {name: value for name, value in cls.__dict__.items() if name not in left_out}
-            described = {"__record__": found, "__match_args__": names, "__dataclass_fields__": _DataclassFields()}
-            made = {**_methods(found), **body, **described, "__qualname__": cls.__qualname__, "__slots__": names}
-            return type(cls.__name__, (), made)
+            described = {"__record__": found, "__match_args__": positional, "__dataclass_fields__": _DataclassFields()}
+            made = {**_methods(found), **body, **described, "__qualname__": cls.__qualname__, "__slots__": (*own,)}
+            return type(cls.__name__, cls.__bases__, made)
 
         return decorated
 
@@ -63,9 +68,8 @@ else:
 
             found = []
             for each in fields(cls):
-                known = {name: getattr(each, name) for name in ("default", "default_factory", "compare", "repr")}
-                given = {name: value for name, value in known.items() if value is not MISSING}
-                found.append((each.name, cls.__annotations__[each.name], dataclasses.field(**given)))
+                given = {name: getattr(each, name) for name in each.__slots__ if getattr(each, name) is not MISSING}
+                found.append((given.pop("name"), given.pop("type"), dataclasses.field(**given)))
             cls.__dataclass_fields__ = dataclasses.make_dataclass(cls.__name__, found).__dataclass_fields__
             return cls.__dataclass_fields__
 
@@ -73,10 +77,11 @@ else:
 class _Field:
     """A field of a record."""
 
-    __slots__ = ("compare", "default", "default_factory", "name", "repr")
+    __slots__ = ("compare", "default", "default_factory", "kw_only", "name", "repr", "type")
 
-    def __init__(self, default: object, default_factory: object, compare: bool, repr: bool) -> None:
-        self.name = ""
+    def __init__(self, default: object, default_factory: object, compare: bool, repr: bool, kw_only: bool) -> None:
+        self.name = self.type = ""
+        self.kw_only = kw_only
         self.default = default
         self.default_factory = default_factory
         self.compare = compare
@@ -92,10 +97,15 @@ def is_record(value: object) -> TypeGuard[DataclassInstance]:
     return hasattr(value.__class__, "__record__")
 
 
+def as_dict(value: DataclassInstance) -> dict[str, Any]:
+    """The attributes of a record by name. Unlike `dataclasses.asdict`, it leaves records among them what they are."""
+    return {each.name: getattr(value, each.name) for each in fields(value)}
+
+
 def _field_of(cls: type, name: str) -> _Field:
     given = cls.__dict__.get(name, MISSING)
-    found = given if isinstance(given, _Field) else _Field(given, MISSING, compare=True, repr=True)
-    found.name = name
+    found = given if isinstance(given, _Field) else _Field(given, MISSING, compare=True, repr=True, kw_only=False)
+    found.name, found.type = name, cls.__annotations__[name]
     return found
 
 
@@ -126,8 +136,10 @@ def _constructor(found: tuple[_Field, ...]) -> Callable[..., None]:
     """The `__init__` that assigns its arguments, or else what the fields have as defaults."""
     namespace: dict[str, object] = {"MISSING": MISSING}
     parameters, lines = ["self"], []
-    for each in found:
+    for each in sorted(found, key=lambda each: each.kw_only):
         name, given = each.name, each.name
+        if each.kw_only and "*" not in parameters:
+            parameters.append("*")
         if each.default_factory is not MISSING:
             namespace[f"default_{name}"] = each.default_factory
             given = f"default_{name}() if {name} is MISSING else {name}"

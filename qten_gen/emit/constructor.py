@@ -23,7 +23,7 @@ from ..model.build_field import computed
 from ..model.dimensions import canonical, dim_names, in_words, to_python
 from ..model.foreign_classes import PLACED, WITHOUT_TENSORS
 from . import layout, spelling
-from .names import Aliases, Builtins
+from .names import Builtins
 
 # `<` has no opposite here: of NaN, neither it nor `>=` is true.
 _OPPOSITES: dict[type[ast.cmpop], ast.cmpop] = {
@@ -36,21 +36,21 @@ _OPPOSITES: dict[type[ast.cmpop], ast.cmpop] = {
 }
 
 
-def statements(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> Iterator[str]:
+def statements(declaration: ModuleDecl, builtins: Builtins) -> Iterator[str]:
     """One statement for each derived value and each check, in an order in which all that they mention is known."""
     for step in computed(declaration):
         match step:
             case CheckDecl(condition):
-                yield f"if {written(opposite(condition), builtins)}:\n            {_raised(condition, aliases)}"
+                yield f"if {written(opposite(condition), builtins)}:\n            {_raised(condition)}"
             case field:
                 yield f"{field.name} = {written(field.value, builtins)}"
 
 
-def _raised(condition: Dim, aliases: Aliases) -> str:
+def _raised(condition: Dim) -> str:
     """The statement that raises the error of a check, with the values that the condition mentions."""
     names = [f"{name}={name}" for name in sorted(dim_names(condition))]
     return layout.bracketed(
-        f"raise {aliases.use('_features')}.failed_check(",
+        "raise _features.failed_check(",
         ["self", layout.quoted_string(to_python(condition)), *names],
         ")",
         12,
@@ -99,14 +99,11 @@ class _Owner(NamedTuple):
     name: str
     siblings: Siblings
     builtins: Builtins
-    aliases: Aliases
 
 
-def registration_of_child(
-    field: SubmoduleDecl, owner: str, siblings: Siblings, builtins: Builtins, aliases: Aliases
-) -> str:
+def registration_of_child(field: SubmoduleDecl, owner: str, siblings: Siblings, builtins: Builtins) -> str:
     """The statement that makes a child and registers it, or None where a condition is false."""
-    of = _Owner(owner, siblings, builtins, aliases)
+    of = _Owner(owner, siblings, builtins)
     if field.when is None or field.is_repeated:  # of several, a condition is about each
         return _each(field, field.name, of, 8, f"self.{field.name} = ")
     made = _each(field, field.name, of, 12, f"self.{field.name} = ")
@@ -167,7 +164,7 @@ def _called(cls: Value, owner: _Owner) -> str | None:
     if cls.name in owner.siblings:
         return owner.siblings[cls.name]
     layer = (cls.torch_name or "").removeprefix("torch.nn.")
-    return spelling.torch_name(f"torch.nn.{layer}", owner.aliases) if layer in _LAYERS else None
+    return spelling.torch_name(f"torch.nn.{layer}") if layer in _LAYERS else None
 
 
 def _sequence(arguments: Sequence[Argument], owner: _Owner, key: str, indent: int, target: str) -> str:
@@ -182,7 +179,6 @@ def _sequence(arguments: Sequence[Argument], owner: _Owner, key: str, indent: in
         f'"{argument.keyword}": {_member(argument, owner, f"{key}.kwargs.{argument.keyword}", indent + 8)}'
         for argument in arguments
     ]
-    owner.aliases.use("_OrderedDict")  # `nn.Sequential` takes names from nothing else
     named = layout.bracketed("_OrderedDict({", found, "})", indent + 4)
     return layout.bracketed(f"{target}_rt.Sequential(", [named], ")", indent)
 
@@ -195,10 +191,11 @@ def _member(argument: Argument, owner: _Owner, key: str, indent: int) -> str:
     made = _nested(call, owner, key, indent)
     when, repeat = (call.get(keyword) for keyword in ("when", language.REPEAT))
     if when is not None and isinstance(when.value, Dim):
-        identity = spelling.torch_name("torch.nn.Identity", owner.aliases)
+        identity = spelling.torch_name("torch.nn.Identity")
         made = f"{made} if {written(when.value, owner.builtins)} else {identity}()"
     if repeat is not None and isinstance(repeat.value, Dim):
-        item, clause = several(repeat.value, None, made, owner.builtins, language.OF_CHILD)
+        mentioned = {name for dim in call.nested_dims for name in dim_names(dim)}
+        item, clause = several(repeat.value, None, made, owner.builtins, mentioned)
         return layout.comprehension("*[", item, clause, "]", indent)
     return made
 
@@ -238,7 +235,7 @@ def _argument(argument: Argument, owner: _Owner, key: str, indent: int) -> str:
 def _value(given: Value, owner: _Owner, key: str) -> str:
     """A value as text, or what a choice gives."""
     if given.choice is None:
-        return spelling.value(given, owner.name, key, owner.aliases)
+        return spelling.value(given, owner.name, key)
     selector = given.choice.selector
     if not isinstance(selector, Dim):
         raise ValueError(f"a rule has to stop this choice: {given.text}")
@@ -246,70 +243,69 @@ def _value(given: Value, owner: _Owner, key: str) -> str:
     if given.choice.is_given:
         return text
     arguments = f'{owner.name}, "{key}", {text}, {layout.quoted_string(to_python(selector))}'
-    return f"{owner.aliases.use('_features')}.chosen({arguments})"
+    return f"_features.chosen({arguments})"
 
 
-def registration_of_tensor(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
+def registration_of_tensor(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins) -> str:
     """The statement that registers one field, over as many lines as it needs."""
     quoted = f'"{field.name}"'
     match field:
         case ParameterDecl(tie=str(path)):
             shape = f", {spelling.shape(field.dims, builtins)}" if field.dims else ""
-            tied = f"{aliases.use('_features')}.tied_parameter(self, {layout.quoted_string(path)}{shape})"
+            tied = f"_features.tied_parameter(self, {layout.quoted_string(path)}{shape})"
             made = if_wanted(tied, field.when, builtins)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(value=Value()) | BufferDecl(value=Value()):
-            return _computed(field, owner, builtins, aliases)
+            return _computed(field, owner, builtins)
         case ParameterDecl() if is_several(field):
-            return _several_parameters(field, owner, builtins, aliases)
+            return _several_parameters(field, owner, builtins)
         case ParameterDecl(requires_grad=requires_grad):
             frozen = [] if requires_grad else ["requires_grad=False"]
             return layout.bracketed(
                 "_rt.new_parameter(",
-                ["self", quoted, *_allocation(field, owner, builtins, aliases), *frozen],
+                ["self", quoted, *_allocation(field, owner, builtins), *frozen],
                 ")",
                 8,
             )
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
             return layout.bracketed(
-                "_rt.new_buffer(", ["self", quoted, *_allocation(field, owner, builtins, aliases), *kept], ")", 8
+                "_rt.new_buffer(", ["self", quoted, *_allocation(field, owner, builtins), *kept], ")", 8
             )
 
 
-def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
+def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins) -> str:
     """The statement that computes a parameter or buffer and registers it, or None where a condition is false."""
-    arguments = ["self", f'"{field.name}"', computing_function(field, owner, aliases), "device", "dtype"]
+    arguments = ["self", f'"{field.name}"', computing_function(field, owner), "device", "dtype"]
     if field.dims:
         arguments.append(spelling.shape(field.dims, builtins))
-    features = aliases.use("_features")
     if isinstance(field, ParameterDecl):
-        head, none = f"{features}.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
+        head, none = "_features.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
         arguments += [] if field.requires_grad else ["requires_grad=False"]
     else:
         kept = [] if field.persistent else ["persistent=False"]
         head, none = (
-            f"{features}.register_value(",
+            "_features.register_value(",
             "self.register_buffer(" + ", ".join([f'"{field.name}"', "None", *kept]) + ")",
         )
         arguments += kept
     if field.dtype is not None:
-        arguments.append(f"own_dtype={spelling.value(field.dtype, owner, f'{field.name}.dtype', aliases)}")
+        arguments.append(f"own_dtype={spelling.value(field.dtype, owner, f'{field.name}.dtype')}")
     if field.when is None:
         return layout.bracketed(head, arguments, ")", 8)
     made = layout.bracketed(head, arguments, ")", 12)
     return either(field.when, made, none, builtins)
 
 
-def computing_function(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -> str:
+def computing_function(field: ParameterDecl | BufferDecl, owner: str) -> str:
     """The function that computes a value: the name of a method, or the function that the declaration gave."""
     assert field.value is not None
     if field.value.method is not None:
         return layout.quoted_string(field.value.method)
-    return spelling.value(field.value, owner, f"{field.name}.value", aliases)
+    return spelling.value(field.value, owner, f"{field.name}.value")
 
 
-def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
+def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins) -> str:
     """The statement that registers a list or dict of parameters."""
     mentioned = {name for dim in field.dims for name in dim_names(dim)}
     item, clause = several(field.repeat, field.keys, spelling.shape(field.dims, builtins), builtins, mentioned)
@@ -319,10 +315,10 @@ def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, al
         "self",
         f'"{field.name}"',
         if_wanted(shapes, field.when, builtins),
-        *_allocation(field, owner, builtins, aliases)[1:],
+        *_allocation(field, owner, builtins)[1:],
     ]
     frozen = [] if field.requires_grad else ["requires_grad=False"]
-    return layout.bracketed(f"{aliases.use('_features')}.register_parameters(", [*arguments, *frozen], ")", 8)
+    return layout.bracketed("_features.register_parameters(", [*arguments, *frozen], ")", 8)
 
 
 def is_several(field: ModuleField) -> bool:
@@ -334,8 +330,6 @@ def is_computed(field: ModuleField) -> bool:
     return isinstance(field, ParameterDecl | BufferDecl) and field.value is not None
 
 
-def _allocation(
-    field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases
-) -> tuple[str, str, str]:
-    dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype", aliases)
+def _allocation(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins) -> tuple[str, str, str]:
+    dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype")
     return if_wanted(spelling.shape(field.dims, builtins), field.when, builtins), "device", dtype

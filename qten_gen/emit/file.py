@@ -18,10 +18,10 @@ from ..model import (
     TensorClassDecl,
     home,
 )
-from . import layout, module, tensorclass
+from . import module, tensorclass
 from .constructor import Siblings
 from .module import ModuleView, own_name
-from .names import NestedNames, beside, nested_names, statement, statements
+from .names import IMPORTS, NestedNames, beside, combined, nested_names, runtime_imports
 from .tensorclass import TensorClassView
 
 
@@ -29,8 +29,6 @@ class PythonFileView(NamedTuple):
     """The input of the template of a generated module."""
 
     summary: str
-    imports: tuple[tuple[str, ...], ...]
-    """The statements, in groups with a blank line between them."""
     classes: tuple[TensorClassView | ModuleView, ...]
     has_tensorclasses: bool
     checking: tuple[str, ...]
@@ -38,17 +36,19 @@ class PythonFileView(NamedTuple):
     is_checked: bool
     """True if checkers and formatters see it."""
 
+    def imports(self, classes: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+        """The imports that the texts of the classes and the template need when the module runs, in groups."""
+        return runtime_imports(classes, "annotations", "_rt", "_t", *(["_torch"] if self.has_tensorclasses else []))
+
 
 def python_file(file: FileDecl) -> PythonFileView:
     """The generated module of a source file."""
     classes = _python_classes(file.declarations, file.type_variables, _siblings(file))
-    aliases = _used(classes, "annotations", "_rt", "_t")
     return PythonFileView(
-        summary=f"Concrete classes for the declarations in `{source_name(file)}`.",
-        imports=statements(aliases),
+        summary=f"Constructors and properties of the classes in `{source_name(file)}`.",
         classes=classes,
         has_tensorclasses=_has_tensorclasses(file.declarations),
-        checking=annotation_imports(file, aliases),
+        checking=annotation_imports(file),
         is_checked=True,
     )
 
@@ -73,8 +73,7 @@ def python_class(declaration: Declaration) -> PythonFileView:
     """A module of one class that is run and never checked, for a declaration that no file was generated for."""
     classes = _python_classes((declaration,))
     return PythonFileView(
-        summary=f"Concrete class for the declaration `{declaration.name}`, rendered in memory.",
-        imports=statements(_used(classes, "annotations", "_rt", "_t")),
+        summary=f"Constructor and properties of `{declaration.name}`, rendered in memory.",
         classes=classes,
         has_tensorclasses=_has_tensorclasses((declaration,)),
         checking=("pass",),
@@ -109,11 +108,6 @@ def _siblings(file: FileDecl) -> Siblings:
     }
 
 
-def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> frozenset[str]:
-    """The names that a file has to import, for its classes and for its template."""
-    return frozenset(always).union(*(cls.imports for cls in classes))
-
-
 def _has_tensorclasses(declarations: tuple[Declaration, ...]) -> bool:
     return any(isinstance(declaration, TensorClassDecl) for declaration in declarations)
 
@@ -123,18 +117,18 @@ def source_name(file: FileDecl) -> str:
     return file.source.path.replace("\\", "/").rpartition("/")[2]
 
 
-def annotation_imports(file: FileDecl, bound: Collection[str]) -> tuple[str, ...]:
-    """The imports for the names that the annotations of a generated module take over from its sources.
-
-    `bound` are names that the module imports by itself.
-    """
+def annotation_imports(file: FileDecl) -> tuple[str, ...]:
+    """The imports for the names that the annotations of a generated module take over from its sources."""
     imports = file.source.imports
-    mentioned = {name.partition(".")[0] for name in _mentioned(file)}.difference(bound)
-    lines = [statement(name, imports[name]) for name in sorted(mentioned) if name in imports]
-    lines += sorted({*_nested_imports(file), *_own_globals(file)})
-    local = {name for name in mentioned if _is_local(name, file.source)}
-    declared = {each.name for each in file.declarations}
-    return (*lines, _own_import(_source_module(file), sorted(local | declared)))
+    mentioned = {name.partition(".")[0] for name in _mentioned(file)}.difference(IMPORTS)
+    own = {name for name in mentioned if _is_local(name, file.source)}.union(each.name for each in file.declarations)
+    found = {name: imports[name] for name in mentioned if name in imports}
+    found |= {name: ImportedName(_source_module(file), name) for name in own}
+    found.update((*_nested_imports(file), *_own_globals(file)))
+    inner = sorted(
+        _inner_import(name, qualified, file) for qualified, name in _nested(file) if qualified in file.nested
+    )
+    return (*combined(found), *inner)
 
 
 def _is_local(name: str, source: SourceFile) -> bool:
@@ -142,12 +136,6 @@ def _is_local(name: str, source: SourceFile) -> bool:
     return name not in source.imports and (
         name in source.names or (source.has_star_import and name not in dir(builtins))
     )
-
-
-def _own_import(module: str, names: list[str]) -> str:
-    """The import of the source's own names, in parentheses where it takes several lines."""
-    line = f"from {module} import {', '.join(names)}"
-    return line if len(line) + 4 <= layout.WIDTH else layout.stacked(f"from {module} import (", names, ")", 4)
 
 
 def _mentioned(file: FileDecl) -> Iterator[str]:
@@ -162,16 +150,21 @@ def _mentioned(file: FileDecl) -> Iterator[str]:
                     yield from field.type.names
 
 
-def _nested_imports(file: FileDecl) -> Iterator[str]:
+def _nested(file: FileDecl) -> Iterable[tuple[str, str]]:
+    """The classes of nested fields by qualified name, and the globals that hold them."""
+    return nested_names(file.declarations).items()
+
+
+def _nested_imports(file: FileDecl) -> Iterator[tuple[str, ImportedName]]:
     """Imports for the classes of nested fields that are declared elsewhere, or go by another name."""
-    for qualified, name in nested_names(file.declarations).items():
+    for qualified, name in _nested(file):
         owner, _, cls = qualified.rpartition(".")
         if qualified in file.nested:
-            yield _inner_import(name, qualified, file)
-        elif owner != file.source.module:
-            yield statement(name, ImportedName(_from(file, owner), cls))
+            continue  # it stands in another class
+        if owner != file.source.module:
+            yield name, ImportedName(_from(file, owner), cls)
         elif name != cls:
-            yield statement(name, ImportedName(_source_module(file), cls))
+            yield name, ImportedName(_source_module(file), cls)
 
 
 def _inner_import(name: str, qualified: str, file: FileDecl) -> str:
@@ -184,11 +177,11 @@ def _inner_import(name: str, qualified: str, file: FileDecl) -> str:
     return f"from {home} import {outer} as _{outer}\n    {name} = _{outer}.{rest}"
 
 
-def _own_globals(file: FileDecl) -> Iterator[str]:
+def _own_globals(file: FileDecl) -> Iterator[tuple[str, ImportedName]]:
     """Imports for the classes whose generated code calls them by their second global."""
     for declaration in file.declarations:
         if isinstance(declaration, ModuleDecl) and own_name(declaration) != declaration.name:
-            yield statement(own_name(declaration), ImportedName(_source_module(file), declaration.name))
+            yield own_name(declaration), ImportedName(_source_module(file), declaration.name)
 
 
 def _from(file: FileDecl, home: str) -> str:

@@ -22,9 +22,10 @@ def bracketed(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     'f(a, b)'
     """
     line = ", ".join(items)
-    if indent + len(f"{head}{line}{tail}") <= WIDTH:
+    is_flat = "\n" not in line
+    if is_flat and indent + len(f"{head}{line}{tail}") <= WIDTH:
         return f"{head}{line}{tail}"
-    if indent + 4 + len(line) <= WIDTH:
+    if is_flat and indent + 4 + len(line) <= WIDTH:
         return f"{head}\n{' ' * (indent + 4)}{line}\n{' ' * indent}{tail}"
     return stacked(head, items, tail, indent)
 

@@ -34,9 +34,9 @@ from .constructor import (
     registration_of_tensor,
     statements,
 )
-from .names import Aliases, Builtins
+from .names import Builtins
 
-_MADE = "Construct the module on a device, its floating point tensors with a dtype; None means the default."
+_MADE = "Construct the module on `device`, its floating point tensors with `dtype`; None means torch's default."
 
 
 def init_doc(declaration: ModuleDecl) -> str:
@@ -102,8 +102,6 @@ class ModuleView(NamedTuple):
     virtuals: tuple[VirtualView, ...]
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
-    imports: tuple[str, ...]
-    """The names of `names.IMPORTS` that the class uses."""
 
 
 def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str] = frozenset()) -> ModuleView:
@@ -113,33 +111,28 @@ def view(declaration: ModuleDecl, siblings: Siblings, variables: Collection[str]
     """
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     own = [field for field in declaration.fields if declares(declaration, field)]
-    aliases, builtins = Aliases(), Builtins(_names(declaration))
+    builtins = Builtins(_names(declaration))
     taken = {*_IN_CONSTRUCTORS, *_names(declaration)}
     # A sibling whose name is an argument or a variable of the constructor is called through its record.
     called = {qualified: name for qualified, name in siblings.items() if name not in taken}
     constructs = not declaration.custom_init
-    if constructs and declaration.post_init:
-        aliases.use("_features")  # for what `__post_init__` registers
     # An inherited method, which is called first, fills the inherited fields.
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
         declaration=declaration,
         attributes=_attributes(declaration, called),
         init_doc=layout.docstring(init_doc(declaration), 8) if constructs else "",
-        signature=_signature(config, declaration.module, builtins, variables, aliases) if constructs else "",
+        signature=_signature(config, declaration.module, builtins, variables) if constructs else "",
         config=config,
         defaults=tuple(field for field in config if spelling.default_is_looked_up(field)),
-        registrations=_registrations(declaration, called, builtins, aliases) if constructs else (),
+        registrations=_registrations(declaration, called, builtins) if constructs else (),
         guarded=_guarded(declaration) if constructs else "",
         resets=any(not isinstance(field, VirtualDecl) for field in declaration.fields),
         computes=constructs and any(map(is_computed, declaration.fields)),
-        initializers=tuple(_initializers(declaration, reset, aliases)) if constructs else (),
+        initializers=tuple(_initializers(declaration, reset)) if constructs else (),
         registered=tuple(_registered(own)),
-        virtuals=tuple(
-            _virtual(field, declaration, builtins, aliases) for field in own if isinstance(field, VirtualDecl)
-        ),
+        virtuals=tuple(_virtual(field, declaration, builtins) for field in own if isinstance(field, VirtualDecl)),
         builtin=builtins.names(*(["property"] if any(isinstance(field, VirtualDecl) for field in own) else [])),
-        imports=tuple(sorted(aliases.used | builtins.imports)),
     )
 
 
@@ -155,42 +148,38 @@ def _names(declaration: ModuleDecl) -> frozenset[str]:
     return frozenset((*(field.name for field in declaration.fields), *arguments))
 
 
-def _signature(
-    config: list[ConfigDecl], module: str, builtins: Builtins, variables: Collection[str], aliases: Aliases
-) -> str:
+def _signature(config: list[ConfigDecl], module: str, builtins: Builtins, variables: Collection[str]) -> str:
     """The `def` line of `__init__`. A generated class is not generic, so it says `Any` for the type variables of the file."""
 
     def parameter(field: ConfigDecl) -> str:
-        return spelling.parameter(field, spelling.python_type(field, module, builtins, variables), aliases)
+        return spelling.parameter(field, spelling.python_type(field, module, builtins, variables))
 
     parameters = (
         *(parameter(field) for field in config if not field.kw_only),
         "*",
         *(parameter(field) for field in config if field.kw_only),
         "device: _rt.DeviceLike = None",
-        f"dtype: {aliases.use('_torch')}.dtype | None = None",
+        "dtype: _torch.dtype | None = None",
     )
     return layout.signature("__init__", parameters, "None", 4)
 
 
-def _registrations(
-    declaration: ModuleDecl, siblings: Siblings, builtins: Builtins, aliases: Aliases
-) -> tuple[str, ...]:
+def _registrations(declaration: ModuleDecl, siblings: Siblings, builtins: Builtins) -> tuple[str, ...]:
     """The statements of `__init__` that compute, set the config, and register tensors and children in the order of the fields."""
     owner = own_name(declaration)
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl | DerivedDecl)]
     config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
-        registration_of_child(field, owner, siblings, builtins, aliases)
+        registration_of_child(field, owner, siblings, builtins)
         if isinstance(field, SubmoduleDecl)
-        else registration_of_tensor(field, owner, builtins, aliases)
+        else registration_of_tensor(field, owner, builtins)
         for field in declaration.fields
         if not isinstance(field, ConfigDecl | DerivedDecl | VirtualDecl)
     ]
     # An empty buffer moves with the module, and so tells virtual tensors their dtype and device.
     if dtype_device_source(declaration) == REFERENCE:
         lines.append(f'_rt.new_buffer(self, "{REFERENCE}", (0,), device, dtype, persistent=False)')
-    return (*statements(declaration, builtins, aliases), *config, *lines)
+    return (*statements(declaration, builtins), *config, *lines)
 
 
 def _guarded(declaration: ModuleDecl) -> str:
@@ -206,17 +195,14 @@ def _guarded(declaration: ModuleDecl) -> str:
     return layout.bracketed("_unfilled = _rt.mark_unfilled(", ["self", *names], ")", 8) if names else ""
 
 
-def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliases: Aliases) -> Iterator[str]:
+def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField]) -> Iterator[str]:
     """The statements of `reset_parameters`, under the `no_grad` that the template writes where there are any."""
     for field in fields:
         if not isinstance(field, ParameterDecl | BufferDecl):
             continue
         if field.value is not None:
-            features = aliases.use("_features")
-            aliases.use("_torch")
-            yield f'{features}.recompute(self, "{field.name}", {computing_function(field, own_name(declaration), aliases)})'
+            yield f'_features.recompute(self, "{field.name}", {computing_function(field, own_name(declaration))})'
         if field.initializer is not None:
-            aliases.use("_torch")
             filled = "_each" if is_several(field) else f"self.{field.name}"
             fill = spelling.filled(
                 field.initializer,
@@ -224,7 +210,6 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
                 f"{declaration.name}.{field.name}",
                 field.name,
                 filled,
-                aliases,
             )
             if isinstance(field, ParameterDecl) and is_several(field):
                 each = f"self.{field.name}" if field.repeat is not None else f"self.{field.name}.values()"
@@ -264,7 +249,7 @@ def _registered(own: list[ModuleField]) -> Iterator[str]:
 def _property(kind: str, field: ParameterDecl | BufferDecl | SubmoduleDecl, words: str) -> str:
     """The assignment of a property, which documents its field in the field's own words and in ours."""
     said = f"{words}." if field.when is None else f"{words}; {_exists(field)} {condition_in_words(field.when)}."
-    doc = layout.doc_argument(f"{field.doc}\n\n{said}" if field.doc else said, 4)
+    doc = layout.doc_argument(f"{field.doc}\n\n{said}" if field.doc else said, 8)
     return layout.bracketed(f"{field.name} = _rt.{kind}(", [f'"{field.name}"', doc], ")", 4)
 
 
@@ -281,7 +266,7 @@ def _children_in_words(field: SubmoduleDecl) -> str:
     return type if field.keys is None else f"{type} of {', '.join(f'`{key}`' for key in field.keys)}"
 
 
-def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> VirtualView:
+def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins) -> VirtualView:
     """The property that computes a virtual tensor; its docstring says whose dtype and device it has, and when it is kept."""
     source = dtype_device_source(declaration)
     of = f"of `{source}`" if source and source != REFERENCE else "of the module"
@@ -291,9 +276,9 @@ def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins, al
     read = "cached_virtual" if field.cached else "virtual"
     return VirtualView(
         name=field.name,
-        type=spelling.python_type(field, declaration.module, builtins) or f"{aliases.use('_torch')}.Tensor",
+        type=spelling.python_type(field, declaration.module, builtins) or "_torch.Tensor",
         doc=layout.docstring(f"{field.doc}\n\n{how}" if field.doc else how, 8),
-        read=f'{aliases.use("_features")}.{read}(self, {own_name(declaration)}, "{field.name}")',
+        read=f'_features.{read}(self, {own_name(declaration)}, "{field.name}")',
     )
 
 
@@ -319,26 +304,24 @@ def _attributes(declaration: ModuleDecl, siblings: Siblings) -> tuple[str, ...]:
 
     `_dtype_device_source` may be a parent's: its virtual tensors are there too.
     """
-    fields = declaration.fields
     source = dtype_device_source(declaration)
     inlined = list(_inlined_values(declaration, siblings))
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
         *([layout.mapping(inlined, 4, "_inlined_values = ")] if inlined else []),
-        layout.names([f.name for f in fields], 4, "_fields = "),
-        layout.names(_config_names(declaration), 4, "_config = "),
+        *([layout.names(_own_config(declaration), 4, "_config = ")] if declaration.custom_init else []),
         *((f'_dtype_device_source = "{source}"',) if source else ()),
     )
 
 
-def _config_names(declaration: ModuleDecl) -> list[str]:
-    """The fields that `repr` shows, of builtin types alone where a class with its own `__init__` annotates all it assigns."""
-    config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
-    return [f.name for f in config if not declaration.custom_init or f.type.name.startswith("builtins.")]
+def _own_config(declaration: ModuleDecl) -> list[str]:
+    """The configuration of a class with its own `__init__`, which annotates all that it assigns: fields of builtin types."""
+    config = (field for field in declaration.fields if isinstance(field, ConfigDecl))
+    return [field.name for field in config if field.type.name.startswith("builtins.")]
 
 
 def _inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The values that the generated text spells out, for the check when the class statement runs.
+    """The values that the generated text spells out beside defaults, for the check when the class statement runs.
 
     `siblings` are the classes that it calls by name, by their qualified names.
     """
@@ -346,8 +329,6 @@ def _inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Ite
         return
     for field in declaration.fields:
         match field:
-            case ConfigDecl():
-                yield from spelling.assumed_default(field)
             case ParameterDecl(initializer=initializer, dtype=dtype) | BufferDecl(initializer=initializer, dtype=dtype):
                 yield from _spelled(f"{field.name}.initializer", initializer)
                 if initializer is not None and initializer.partial is not None:
@@ -355,7 +336,7 @@ def _inlined_values(declaration: ModuleDecl, siblings: Mapping[str, str]) -> Ite
                 yield from _spelled(f"{field.name}.dtype", dtype)
             case SubmoduleDecl(cls=cls, arguments=arguments):
                 yield from _assumed_arguments(cls, arguments, _path(field), siblings)
-            case VirtualDecl() | DerivedDecl():
+            case ConfigDecl() | VirtualDecl() | DerivedDecl():
                 pass
 
 

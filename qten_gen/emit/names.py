@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ..common.naming import ALIASES, WRITTEN_BUILTINS
 from ..model import Declaration, FieldDecl, ImportedName, TensorClassDecl
+from . import layout
 
 IMPORTS = {
     "annotations": ImportedName("__future__", "annotations"),
@@ -21,28 +23,6 @@ IMPORTS = {
 """The imports, by the name that the text uses. No class can have one of these names, and few would want one."""
 
 
-class Aliases:
-    """The names of `IMPORTS` that the lines of one class use, noted where a line is written."""
-
-    def __init__(self, *used: str) -> None:
-        self._used = set(used)
-
-    @property
-    def used(self) -> frozenset[str]:
-        """All that was noted so far."""
-        return frozenset(self._used)
-
-    def use(self, alias: str) -> str:
-        """Note a name, and give it back for the line.
-
-        >>> aliases = Aliases()
-        >>> f"{aliases.use('_torch')}.Tensor", aliases.used
-        ('_torch.Tensor', frozenset({'_torch'}))
-        """
-        self._used.add(alias)
-        return alias
-
-
 def statement(alias: str, imported: ImportedName) -> str:
     """The statement that imports one name.
 
@@ -54,17 +34,43 @@ def statement(alias: str, imported: ImportedName) -> str:
     return f"from {imported.module} import {imported.name}{_renamed(imported.name, alias)}"
 
 
-def statements(aliases: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """The imports that bind these names when the module runs, sorted as ruff sorts them.
+_STRING = r'""".*?"""|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+_STRING_OR_NAME = re.compile(rf"{_STRING}|\b({'|'.join(IMPORTS)})\b", re.DOTALL)
+"""A string, or one of the names of `IMPORTS` outside of strings."""
+
+
+def runtime_imports(texts: Iterable[str], *always: str) -> tuple[tuple[str, ...], ...]:
+    """The imports that bind the names in texts of classes, and others, when the module runs.
 
     `__future__`, the standard library and the rest are groups of their own; a group without imports is left out.
 
-    >>> statements(["_torch", "_t", "_nn"])
+    >>> runtime_imports(["x = _torch.ones(2)", "_nn.ReLU()"], "_t")
     (('import typing as _t',), ('import torch as _torch', 'from torch import nn as _nn'))
     """
-    wanted = list(aliases)
-    groups = (_sorted(alias for alias in wanted if _group(alias) == group) for group in range(3))
+    wanted = {*always, *(name for text in texts for name in _STRING_OR_NAME.findall(text) if name)}
+    groups = (combined({alias: IMPORTS[alias] for alias in wanted if _group(alias) == group}) for group in range(3))
     return tuple(group for group in groups if group)
+
+
+def combined(imports: Mapping[str, ImportedName]) -> tuple[str, ...]:
+    """The imports that bind these names, sorted as ruff sorts them: one for each module.
+
+    >>> combined({"Tensor": ImportedName("torch", "Tensor"), "nn": ImportedName("torch", "nn")})
+    ('from torch import Tensor, nn',)
+    """
+    plain: dict[str, list[str]] = {}
+    lines: list[tuple[bool, str, str]] = []
+    for alias, imported in sorted(imports.items()):
+        if imported.name == alias:
+            plain.setdefault(imported.module, []).append(alias)
+        else:
+            lines.append((imported.name is not None, imported.module, statement(alias, imported)))
+    for module, names in plain.items():
+        line = f"from {module} import {', '.join(names)}"
+        is_long = len(line) + 4 > layout.WIDTH
+        lines.append((True, module, layout.stacked(f"from {module} import (", names, ")", 4) if is_long else line))
+    # Modules come first, and what is relative last.
+    return tuple(text for *_, text in sorted(lines, key=lambda line: (line[0], line[1].startswith("."), line)))
 
 
 def _group(alias: str) -> int:
@@ -72,45 +78,27 @@ def _group(alias: str) -> int:
     return 0 if top == "__future__" else 1 if top in sys.stdlib_module_names else 2
 
 
-def _sorted(aliases: Iterable[str]) -> tuple[str, ...]:
-    """The statements for some names, imports of modules first."""
-    ordered = sorted(
-        aliases,
-        key=lambda alias: (IMPORTS[alias].name is not None, IMPORTS[alias].module, IMPORTS[alias].name or alias),
-    )
-    return tuple(statement(alias, IMPORTS[alias]) for alias in ordered)
-
-
 def _renamed(bound: str, alias: str) -> str:
     return "" if bound == alias else f" as {alias}"
 
 
 class Builtins:
-    """The builtins in the text of one class, noted where a line is written."""
+    """The builtins in the text of one class, where `taken` are names that mean something else."""
 
     def __init__(self, taken: Collection[str]) -> None:
         self._taken = frozenset(taken)
-        self._prefixed = False
 
     def name(self, builtin: str) -> str:
-        """How the text writes a builtin, where `taken` are names that mean something else there.
+        """How the text writes a builtin.
 
         >>> Builtins({"len"}).name("len")
         '_builtins.len'
         """
-        if builtin not in self._taken:
-            return builtin
-        self._prefixed = True
-        return f"_builtins.{builtin}"
+        return f"_builtins.{builtin}" if builtin in self._taken else builtin
 
     def names(self, *used: str) -> dict[str, str]:
         """How a template writes the builtins that it uses."""
         return {builtin: self.name(builtin) for builtin in used}
-
-    @property
-    def imports(self) -> frozenset[str]:
-        """The imports that all the text so far needs."""
-        return frozenset({"_builtins"} if self._prefixed else ())
 
 
 NestedNames = Mapping[str, str]

@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import assert_never
 
+from ..common.field_kinds import members_of
 from ..common.naming import WRITTEN_BUILTINS
 from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ModuleField, ParameterDecl, TypeExpr, Value, home
 from ..model.dimensions import annotation_text, in_words, to_python
-from ..model.field_kinds import members_of
 from .layout import double_quoted, in_parentheses
-from .names import Aliases, Builtins, NestedNames, qualified_name
+from .names import Builtins, NestedNames, qualified_name
 
 Edit = tuple[int, int, str]
 """Where a text changes, in bytes, and what stands there then."""
@@ -182,21 +182,21 @@ def shape_in_words(field: ParameterDecl | BufferDecl) -> str:
     return in_parentheses([in_words(dim) for dim in field.dims])
 
 
-def torch_name(name: str, aliases: Aliases) -> str:
+def torch_name(name: str) -> str:
     """A qualified name of torch over the aliases at the head of a generated file.
 
-    >>> torch_name("torch.nn.init.ones_", Aliases()), torch_name("torch.int64", Aliases())
+    >>> torch_name("torch.nn.init.ones_"), torch_name("torch.int64")
     ('_nn.init.ones_', '_torch.int64')
     """
     module, alias = ("torch.nn", "_nn") if name.startswith("torch.nn.") else ("torch", "_torch")
-    return f"{aliases.use(alias)}{name.removeprefix(module)}"
+    return f"{alias}{name.removeprefix(module)}"
 
 
-def value(value: Value, owner: str, key: str, aliases: Aliases) -> str:
+def value(value: Value, owner: str, key: str) -> str:
     """A value as generated code writes it, or the lookup of the object that the declaration gave."""
     if value.literal is not None:
         return double_quoted(value.literal)
-    return torch_name(value.torch_name, aliases) if value.torch_name else f'_rt.from_declaration({owner}, "{key}")'
+    return torch_name(value.torch_name) if value.torch_name else f'_rt.from_declaration({owner}, "{key}")'
 
 
 def is_of_torch(initializer: Value | None) -> bool:
@@ -204,29 +204,29 @@ def is_of_torch(initializer: Value | None) -> bool:
     return initializer is not None and (initializer.torch_name is not None or initializer.partial is not None)
 
 
-def filled(initializer: Value, owner: str, label: str, name: str, tensor: str, aliases: Aliases) -> str:
+def filled(initializer: Value, owner: str, label: str, name: str, tensor: str) -> str:
     """The call that initialises the field `name`, or a parameter in it, which errors call `label`: `_nn.init.ones_(self.gain)`.
 
     `tensor` is the text of what is filled: `self.gain`.
     """
     if initializer.partial is not None:
         keywords = [f"{keyword}={double_quoted(given)}" for keyword, given in initializer.partial.keywords]
-        return f"{_initializer(initializer.partial.function, aliases)}({', '.join([tensor, *keywords])})"
+        return f"{_initializer(initializer.partial.function)}({', '.join([tensor, *keywords])})"
     if initializer.torch_name is not None:
-        return f"{_initializer(initializer.torch_name, aliases)}({tensor})"
-    function = value(initializer, owner, f"{name}.initializer", aliases)
+        return f"{_initializer(initializer.torch_name)}({tensor})"
+    function = value(initializer, owner, f"{name}.initializer")
     if initializer.method is not None:
         function = f"self.{initializer.method}"
     return f'_rt.fill({tensor}, {function}, "{label}")'
 
 
-def _initializer(name: str, aliases: Aliases) -> str:
+def _initializer(name: str) -> str:
     """A function of torch that initialises a tensor; the runtime's `init` is `torch.nn.init`."""
     inside = name.removeprefix("torch.nn.init.")
-    return torch_name(name, aliases) if inside == name else f"_rt.init.{inside}"
+    return torch_name(name) if inside == name else f"_rt.init.{inside}"
 
 
-def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str:
+def parameter(field: FieldDecl | ConfigDecl, type: str) -> str:
     """A constructor parameter with its default: `source: str = "train"`."""
     default = field.default
     name = field.argument
@@ -235,17 +235,10 @@ def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str
     written = None if default.factory else default.value.written
     if written is None:
         return f"{name}: {type} = _rt.DEFAULT"
-    spelled = double_quoted(written) if default.value.literal else torch_name(written, aliases)
+    spelled = double_quoted(written) if default.value.literal else torch_name(written)
     return f"{name}: {type} = {spelled}"
 
 
 def default_is_looked_up(field: FieldDecl | ConfigDecl) -> bool:
     """True if the default is not written in the signature but taken from the declaration when the constructor runs."""
     return field.default is not None and (field.default.factory or field.default.value.written is None)
-
-
-def assumed_default(field: FieldDecl | ConfigDecl) -> tuple[tuple[str, str], ...]:
-    """The default that the signature spells out, for the check when the class statement runs."""
-    if field.default is None or default_is_looked_up(field):
-        return ()
-    return ((field.name, str(field.default.value.written)),)

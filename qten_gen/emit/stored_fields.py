@@ -26,8 +26,6 @@ class StoredField(NamedTuple):
     """The expression that the constructor stores then."""
     property: str
     """The assignment of its property; empty where a parent has it."""
-    has_features: bool
-    """True if its lines use the import `_features`."""
 
 
 class _Conversion(NamedTuple):
@@ -36,7 +34,7 @@ class _Conversion(NamedTuple):
     fit_if: str
     fit: str
     set: str = ""
-    """The expression that the setter stores for `value`; empty where the property of tensors does it."""
+    """The function that gives what the setter stores; empty where the property of tensors does it."""
 
 
 class _FieldCode(NamedTuple):
@@ -71,9 +69,15 @@ class _FieldCode(NamedTuple):
         middle = f" or {asked}" if asked else ""
         return f"{self.builtins.name('type')}({self.field.name}) is not _Tensor{middle} or device is not None"
 
-    def call(self, function: str, *arguments: str, module: str = "_rt") -> str:
-        """A call of the runtime, with the object and the name of the field."""
-        return f'{module}.{function}(self, "{self.field.name}", {", ".join(arguments)})'
+    def call(self, function: str, *arguments: str, module: str = "_rt", before: str = "") -> str:
+        """A call of the runtime, with the object and the name of the field, behind the text `before`."""
+        given = ["self", f'"{self.field.name}"', *arguments]
+        return layout.bracketed(f"{before}{module}.{function}(", given, ")", 8 if before else 12)
+
+    def setter(self, function: str, *arguments: str, module: str = "_rt") -> str:
+        """The function that gives what a setter stores, by a call of the runtime; None stays None."""
+        none = "None if value is None else " if self.field.optional else ""
+        return self.call(function, *arguments, module=module, before=f"lambda self, value: {none}")
 
     def converted(self, fit_if: str, function: str, *arguments: str, module: str = "_rt") -> _Conversion:
         """The conversion by one function. The arguments `value`, `batch_size` and `device` have other names in the constructor,
@@ -81,12 +85,8 @@ class _FieldCode(NamedTuple):
         """
         in_constructor = [self.field.name if each == "value" else each for each in arguments]
         in_setter = [f"self._{each}" if each in ("batch_size", "device") else each for each in arguments]
-        fit, set_ = (self.call(function, *each, module=module) for each in (in_constructor, in_setter))
-        return _Conversion(fit_if, fit, self.none_or(set_))
-
-    def none_or(self, expression: str) -> str:
-        """An expression of a setter for values that are not None; None stays None."""
-        return f"None if value is None else {expression}" if self.field.optional else expression
+        fit = self.call(function, *in_constructor, module=module)
+        return _Conversion(fit_if, fit, self.setter(function, *in_setter, module=module))
 
 
 def stored_field(
@@ -107,18 +107,15 @@ def stored_field(
     conversion = _conversion(code, declaration.checks == "on")
     is_own = declares(declaration, field)
     property = _property(code, "" if declaration.frozen else conversion.set, declaration.frozen) if is_own else ""
-    lines = f"{conversion.fit}{property}"
-    return StoredField(field.name, conversion.fit_if, conversion.fit, property, "_features." in lines)
+    return StoredField(field.name, conversion.fit_if, conversion.fit, property)
 
 
 def _property(code: _FieldCode, set: str, is_frozen: bool) -> str:
     """The assignment of the property of a field."""
-    name, doc = code.field.name, layout.doc_argument(spelling.field_doc(code.field), 4)
+    name, doc = code.field.name, layout.doc_argument(spelling.field_doc(code.field), 8)
     read = f"lambda self: {code.of_self}"
     if set:
-        return layout.bracketed(
-            f"{name} = _rt.field_property(", [f'"{name}"', read, f"lambda self, value: {set}", doc], ")", 4
-        )
+        return layout.bracketed(f"{name} = _rt.field_property(", [f'"{name}"', read, set, doc], ")", 4)
     kind = "frozen" if is_frozen else "optional" if code.field.optional else "tensor"
     return layout.bracketed(f"{name} = _rt.{kind}_property(", [f'"{name}"', read, doc], ")", 4)
 
@@ -152,8 +149,7 @@ def _tensor(code: _FieldCode) -> _Conversion:
     fit_if = code.given_and(code.not_a_tensor_or(wrong_shape))
     if code.guard is not None:
         fit = code.call("shaped", field.name, "batch_size", "device", module="_features")
-        set_ = code.call("fitting", "value", code.of_self, module="_features")
-        return _Conversion(fit_if, fit, code.none_or(set_))
+        return _Conversion(fit_if, fit, code.setter("fitting", "value", code.of_self, module="_features"))
     if field.unbatched:
         return code.converted(fit_if, "unbatched", "value", "device", module="_features")
     if field.kind is FieldKind.NUMBER:
@@ -177,6 +173,5 @@ def _static(code: _FieldCode) -> _Conversion:
     builtin = _PLAIN.get(code.field.type.name)
     wanted = "not in _rt.PLAIN" if builtin is None else f"is not {code.builtins.name(builtin)}"
     is_odd = f"{code.builtins.name('type')}({{}}) {wanted}".format
-    return _Conversion(
-        is_odd(name), code.call("static", name), f"{code.call('static', 'value')} if {is_odd('value')} else value"
-    )
+    set_ = f"lambda self, value: {code.call('static', 'value')} if {is_odd('value')} else value"
+    return _Conversion(is_odd(name), code.call("static", name), set_)

@@ -10,14 +10,12 @@ from typing import NamedTuple
 from ..common.naming import WRITTEN_BUILTINS
 from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
-from .names import Aliases, Builtins, NestedNames, nested_fields, qualified_name, reference
+from .names import Builtins, NestedNames, nested_fields, qualified_name, reference
 from .shape_checks import shape_checks
 from .stored_fields import StoredField, stored_field
 
 _IN_CONSTRUCTORS = (*WRITTEN_BUILTINS, *kwlist, "self", "batch_size", "device", "names", "lock")
 """Names that a variable for the size of a dimension cannot have."""
-_IN_TEMPLATE = ("_rt", "_t", "_torch")
-"""The imports of the template itself, for any fields."""
 
 
 class TensorClassView(NamedTuple):
@@ -39,8 +37,6 @@ class TensorClassView(NamedTuple):
     """The call of `_fill`, which stores the fields that the batch carries, the others, and what every object has."""
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
-    imports: tuple[str, ...]
-    """The names of `names.IMPORTS` that the class uses."""
 
 
 def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection[str] = frozenset()) -> TensorClassView:
@@ -63,35 +59,25 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     reads_n = re.search(rf"\b{n}\b", conditions) is not None
     carried = [f.name for f in declaration.fields if not f.kind.is_static]
     static = [f.name for f in declaration.fields if f.kind.is_static]
-    aliases = Aliases()
     return TensorClassView(
         declaration=declaration,
         attributes=_attributes(declaration, names),
-        parameters=_parameters(declaration, names, builtins, variables, aliases),
+        parameters=_parameters(declaration, names, builtins, variables),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
         shape_checks=checks.lines,
         n=n if reads_n else "",
         fill=layout.bracketed("self._fill(", [*carried, *static, "batch_size", "device", "names"], ")", 8),
         builtin=builtins.names("type", *(["len"] if reads_n else [])),
-        imports=tuple(
-            sorted(
-                aliases.used.union(
-                    _IN_TEMPLATE,
-                    builtins.imports,
-                    ("_features",) if checks.lines or any(f.has_features for f in fields) else (),
-                )
-            )
-        ),
     )
 
 
 def _parameters(
-    declaration: TensorClassDecl, names: NestedNames, builtins: Builtins, variables: Collection[str], aliases: Aliases
+    declaration: TensorClassDecl, names: NestedNames, builtins: Builtins, variables: Collection[str]
 ) -> tuple[str, ...]:
     """The parameters of the generated `__init__` behind `self`, as they are written."""
     given = [
-        (f.kw_only, spelling.parameter(f, _given_type(f, declaration.module, names, builtins, variables), aliases))
+        (f.kw_only, spelling.parameter(f, _given_type(f, declaration.module, names, builtins, variables)))
         for f in declaration.fields
     ]
     return (
@@ -115,13 +101,10 @@ def _given_type(
 
 def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
     """The tables of the generated class, which the runtime reads: one assignment each."""
-    fields = declaration.fields
     nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
-    assumed = [pair for f in fields for pair in spelling.assumed_default(f)]
     derives = any(base.declared for base in declaration.bases)
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
-        *([layout.mapping(assumed, 4, "_inlined_values = ")] if assumed else []),
         # What a parent declares is said anew where this class has nothing of the kind.
         *([layout.mapping(nested, 4, "_nested = ")] if nested or derives else []),
     )

@@ -48,7 +48,7 @@ def text_of_python(view: PythonFileView) -> str:
         rendered("tensorclass.py.j2" if isinstance(cls, TensorClassView) else "module.py.j2", c=cls)
         for cls in view.classes
     ]
-    return rendered("file.py.j2", file=view, classes=classes)
+    return rendered("file.py.j2", file=view, classes=classes, imports=view.imports(classes))
 
 
 def render_class(declaration: Declaration) -> str:

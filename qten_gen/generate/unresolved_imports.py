@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ..common.field_kinds import members_of
 from ..common.naming import generated_class
 from ..model import ClassSource, Declaration, FileDecl, TypeExpr
 from ..model.diagnostics import UNRESOLVED_IMPORT, Diagnostic
-from ..model.field_kinds import members_of
 from ..project.import_graph import SourceGraph
 from ..project.output_names import outputs_of
 from .readings import Readings

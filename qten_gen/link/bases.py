@@ -8,6 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from .. import __all__ as PUBLIC_NAMES
+from ..common.field_kinds import is_tensor
 from ..common.records import replace
 from ..common.suggestions import did_you_mean
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, language
@@ -19,7 +20,6 @@ from ..model.diagnostics import (
     Diagnostic,
     Kind,
 )
-from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
 from .lookups import Lookups, Results, remembered
 from .name_resolution import Names

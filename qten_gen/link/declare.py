@@ -6,6 +6,7 @@ from ast import literal_eval
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
+from ..common.field_kinds import members_of
 from ..model import (
     FLAGS,
     INIT,
@@ -30,7 +31,6 @@ from ..model.build_field import (
     is_attribute_only,
     keeps_foreign_init,
 )
-from ..model.field_kinds import members_of
 from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, remembered
 from .name_resolution import Names

@@ -7,11 +7,12 @@ need it are read a second time, with the context that this module derives from t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from ..common.naming import absolute, source_module
 from ..model import ImportContext, ImportedName, SourceFile, language
+from .lookups import Lookups, remembered
 
 
 class Modules(Protocol):
@@ -26,38 +27,31 @@ class Modules(Protocol):
         ...
 
 
-def import_context(file: SourceFile, asked: Collection[str], modules: Modules) -> ImportContext | None:
-    """The context of a file; None if it needs none. `asked` are the qualified names that its first reading asked for."""
-    exports = Exports(modules)
-    star_names, complete = exports.star_names(file)
-    # Sorted: the first hit ends the search, and what was looked up until then is remembered.
-    if complete or star_names or any(exports.get(name) is not None for name in sorted(asked)):
-        return ImportContext(exports, star_names, complete)
-    return None
-
-
 class Exports:
     """The names that files bind and export, star imports included."""
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: Modules, lookups: Lookups) -> None:
         self._modules = modules
-        self._exported: dict[str, frozenset[str]] = {}
-        self._origins: dict[str, str | None] = {}
+        self.lookups = lookups
 
+    def context(self, file: SourceFile, asked: Collection[str]) -> ImportContext | None:
+        """The context of a file; None if it needs none. `asked` are the qualified names that its first reading asked for."""
+        star_names, complete = self.star_names(file)
+        # Sorted: the first hit ends the search, and what was looked up until then is remembered.
+        if complete or star_names or any(self.get(name) is not None for name in sorted(asked)):
+            return ImportContext(self, star_names, complete)
+        return None
+
+    @remembered
     def get(self, name: str) -> str | None:
         """The origin of a qualified name that a file imports from outside the run: `torch.Tensor` for `shop.common.Tensor`."""
-        if name not in self._origins:
-            self._origins[name] = self._reexported(name)
-        return self._origins[name]
-
-    def _reexported(self, qualified: str) -> str | None:
-        module, _, name = qualified.rpartition(".")
+        module, _, last = name.rpartition(".")
         is_package = self._modules.is_package(module) if module else None
         # A module of the run is never a name that its package imports.
-        if is_package is None or (is_package and self._modules.is_package(qualified) is not None):
+        if is_package is None or (is_package and self._modules.is_package(name) is not None):
             return None
         file = self._modules.first(module)
-        meaning = self._meaning(file, name) if file is not None else None
+        meaning = self._meaning(file, last) if file is not None else None
         return meaning if meaning is not None and self._is_outside(meaning) else None
 
     def star_names(self, file: SourceFile) -> tuple[dict[str, ImportedName], bool]:
@@ -100,28 +94,39 @@ class Exports:
     def _bound(self, star: str, source: SourceFile) -> Collection[str]:
         """The names that a star import from a file binds. A generated module has what the file defines, not what it imports."""
         if not source_module(star):
-            return self._exports(source)
+            return self._exports(source.module)
         return [name for name in source.names if not name.startswith("_") and name not in source.imports]
 
-    def _exports(self, file: SourceFile) -> frozenset[str]:
-        """The names that a star import of the file binds: what `__all__` lists, or all public names."""
-        if file.module not in self._exported:
-            found: set[str] = set()
-            waiting, seen = [file], {file.module}
-            while waiting:
-                current = waiting.pop()
-                if current.exported is not None:
-                    found.update(current.exported)
-                    continue
-                found.update(name for name in current.names if not name.startswith("_"))
-                for star, source in self._stars(current):
-                    if source_module(star):
-                        found.update(self._bound(star, source))
-                    elif source.module not in seen:
-                        seen.add(source.module)
-                        waiting.append(source)
-            self._exported[file.module] = frozenset(found)
-        return self._exported[file.module]
+    @remembered
+    def _exports(self, module: str) -> frozenset[str]:
+        """The names that a star import of a module binds: what its `__all__` lists, or all public names."""
+        found: set[str] = set()
+        waiting, seen = [self._modules.first(module)], {module}
+        while waiting:
+            current = waiting.pop()
+            if current is None:
+                continue
+            if current.exported is not None:
+                found.update(current.exported)
+                continue
+            found.update(name for name in current.names if not name.startswith("_"))
+            for star, source in self._stars(current):
+                if source_module(star):
+                    found.update(self._bound(star, source))
+                elif source.module not in seen:
+                    seen.add(source.module)
+                    waiting.append(source)
+        return frozenset(found)
+
+    @remembered
+    def _starred(self, module: str) -> Mapping[str, Sequence[SourceFile]]:
+        """The names that the star imports of a module bind, each with the files that it may be from."""
+        file = self._modules.first(module)
+        found: dict[str, list[SourceFile]] = {}
+        for star, source in self._stars(file) if file is not None else ():
+            for name in self._bound(star, source):
+                found.setdefault(name, []).append(source)
+        return found
 
     def _meaning(self, start: SourceFile, wanted: str) -> str | None:
         """The qualified name that a name in a file refers to; None if the file has no such name.
@@ -146,7 +151,8 @@ class Exports:
             elif name in file.names:
                 return f"{file.module}.{name}"
             else:
-                waiting += [(source, name) for star, source in self._stars(file) if name in self._bound(star, source)]
+                # By name: a package may import hundreds of modules with a star.
+                waiting += [(source, name) for source in self._starred(file.module).get(name, ())]
         return None
 
     def _imported(self, file: SourceFile, imported: ImportedName) -> Iterator[tuple[SourceFile, str] | str]:

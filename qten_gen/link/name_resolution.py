@@ -6,9 +6,9 @@ import re
 from ast import literal_eval
 from collections.abc import Callable, Mapping
 
+from ..common.field_kinds import is_tensor
 from ..common.records import replace
 from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
-from ..model.field_kinds import is_tensor
 from ..read.dotted_names import Scope
 from .lookups import Lookups, remembered
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from functools import cached_property
 from typing import TypeVar
 
+from ..common.field_kinds import members_of
 from ..common.naming import source_module
 from ..common.records import record, replace
 from ..model import (
@@ -20,11 +21,11 @@ from ..model import (
     SubmoduleDecl,
 )
 from ..model.diagnostics import Diagnostic, ordered
-from ..model.field_kinds import child_class, members_of
+from ..model.field_parts import child_class
 from .bases import Ancestry, Root
 from .constants import with_constants
 from .declare import Declarations
-from .import_context import import_context
+from .import_context import Exports
 from .lookups import Lookups, remembered
 from .name_resolution import Names
 
@@ -67,6 +68,7 @@ class Program:
         self._with_inner = with_inner
         # Constants are computed from files where they still are names: `names` would ask for the file being computed.
         self._written_names = Names(self.written, self.lookups)
+        self._exports = Exports(self, self.lookups)
         self.names = Names(self.find, self.lookups)
         self.ancestry = Ancestry(self.names, self.lookups)
         self._declarations = Declarations(self.names, self.ancestry, self.lookups)
@@ -180,7 +182,7 @@ class Program:
             return None
         if reading.file.module != module:
             return self.written(reading.file.module)
-        context = import_context(reading.file, reading.asked, self) if reading.again is not None else None
+        context = self._exports.context(reading.file, reading.asked) if reading.again is not None else None
         return reading.file if context is None or reading.again is None else reading.again(context)
 
 

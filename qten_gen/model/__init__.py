@@ -3,8 +3,8 @@
 The model has two layers. The *source* layer (`source`, `field_parts`) describes one file or class statement on its own, before
 imported names are resolved. The *declaration* layer (`fields`, `declarations`) adds inherited fields and decides their kinds.
 Both readers, `read` with `link` for text and `reflection` for class statements, create the source layer, and turn it into
-declarations with the functions of `field_kinds` and `build_field`. Rules, emitters and the freshness check of the runtime use the
-declarations. This package does not import torch, and does not read the disk.
+declarations with the functions of `build_field`. Rules, emitters and the freshness check of the runtime use the declarations.
+This package does not import torch, and does not read the disk.
 
 Two declarations are equal if the same run-time class is generated for them. Attributes that only document or type it (the
 spelling of an annotation, docstrings, places) are not compared.

@@ -1,7 +1,8 @@
 """Builds the declaration of a field from a statement of a class body. Both readers, of text and of class statements, use it.
 
-In a TensorClass, the annotation decides the kind of a field (see `field_kinds`). In a Module, the specifier does: `_BUILDERS` has
-a function for each specifier. To add a specifier, add its dataclass to `fields`, write the function, and add it to `_BUILDERS`.
+In a TensorClass, the annotation decides the kind of a field (see `common.field_kinds`). In a Module, the specifier does:
+`_BUILDERS` has a function for each specifier. To add a specifier, add its record to `fields`, write the function, and add it to
+`_BUILDERS`.
 
 Builders do not report mistakes. They ignore an argument that they cannot use. For text, a rule reports it; `reflection` raises an
 error before it builds the field.
@@ -13,10 +14,10 @@ from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..common import language
-from ..common.records import replace
+from ..common.field_kinds import annotated_field
+from ..common.records import as_dict, replace
 from .declarations import BaseDecl, ModuleDecl
 from .dimensions import Dim, DimError, dim_names
-from .field_kinds import classify
 from .field_parts import Default, NodePath, TypeExpr, Value
 from .fields import (
     BufferDecl,
@@ -83,8 +84,10 @@ def build_tensorclass_field(
         is_tensorclass: Gives True for the qualified name of a TensorClass.
     """
     default, kw_only = _default(source)
-    decl = classify(source.name, type, flags, is_tensorclass)
-    return replace(decl, default=default, kw_only=kw_only, doc=source.doc, owner=owner, place=source.place)
+    said = as_dict(annotated_field(source.name, type, flags, is_tensorclass))
+    return FieldDecl(
+        **said, default=default, kw_only=kw_only, type=type, doc=source.doc, owner=owner, place=source.place
+    )
 
 
 def build_module_field(source: FieldSource, type: TypeExpr, owner: str) -> ModuleField:

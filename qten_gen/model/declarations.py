@@ -200,9 +200,7 @@ def _covered(value: object) -> object:
         case frozenset():
             # The order of a set is another one in each process.
             return tuple(sorted(map(str, value)))
-        case Enum():
-            return str(value.value)
-        case str() | int() | None:
+        case str() | int() | Enum() | None:
             return value
         case Dim():
             return expression_text(value.text)

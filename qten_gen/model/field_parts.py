@@ -1,12 +1,13 @@
 """Records for the parts of a field: type expressions, values, defaults, and their places in the file.
 
-Both readers create these records. `link` resolves the names in type expressions, `field_kinds` derives the kind of a field from
-them, and emitters write them.
+Both readers create these records. `link` resolves the names in type expressions, `common.field_kinds` decides from
+them how a field is stored, and emitters write them.
 """
 
 from __future__ import annotations
 
 from ..common import language
+from ..common.field_kinds import members_of
 from ..common.python_text import partial_text
 from ..common.records import field, record
 from .dimensions import Dim, DimError
@@ -127,8 +128,8 @@ class Value:
     """A value in a declaration: a default, an initialiser, a dtype, a class to construct.
 
     Generated code contains the value if it is a literal, a name of torch, or a partial of one. Any other value is bound when the
-    class statement runs. Values are not compared. Generated code lists the ones that it contains in `_inlined_values`, and the
-    runtime compares that list with the objects themselves.
+    class statement runs. Values are not compared. Generated code has defaults in the signature of its constructor, and lists the
+    others that it contains in `_inlined_values`: the runtime compares both with the objects themselves.
     """
 
     text: str = field(default="", compare=False)
@@ -183,3 +184,15 @@ class Default:
     """The value, or the factory."""
     factory: bool = False
     """True if `value` is called to create the default of each instance."""
+
+
+def is_kw_only(type: TypeExpr) -> bool:
+    """True if an annotation is `dataclasses.KW_ONLY`."""
+    return type.name == "dataclasses.KW_ONLY"
+
+
+def child_class(type: TypeExpr) -> TypeExpr:
+    """The class of the children in the annotation of a submodule: `Block` for `Block | None` and for `ModuleList[Block]`."""
+    present = next((member for member in members_of(type) if member.name != "None"), type)
+    inner = present.args[0] if present.name.startswith("qten_gen.") and present.args else present
+    return inner if isinstance(inner, TypeExpr) else present

@@ -1,72 +1,23 @@
 """The declarations of fields, which `build_field` creates from `name: annotation = value`.
 
 Rules check them, emitters write the code for them, and the fingerprint of a class covers them.
-
-Every field declaration ends with the same four attributes. They document and locate it, and are not compared:
-
-- `type`: the annotation, names resolved, as in `mask: Tensor | None`;
-- `doc`: the string literal on the line below the field;
-- `owner`: the qualified name of the class that declares it, `shop.model.Batch`, which is an ancestor for an inherited field;
-- `place`: its place in the file of the owner.
 """
 
 from __future__ import annotations
 
-from enum import Enum
-
 from ..common import language
+from ..common.field_kinds import AnnotatedField
+from ..common.field_kinds import FieldKind as FieldKind
 from ..common.records import field, record
 from .dimensions import Dim, dim_names
 from .field_parts import NO_PATH, Default, NodePath, TypeExpr, Value
 from .source import Argument, SpecifierCall
 
 
-class FieldKind(Enum):
-    """How a TensorClass field is stored. `common.field_kinds` decides it from the annotation."""
-
-    TENSOR = "tensor"
-    """A tensor whose leading dimensions are the batch size: `Tensor`, `Int[Tensor, "*batch seq"]`, `dict[str, Tensor]`."""
-    NUMBER = "number"
-    """A number that is stored as a tensor: `AsTensor[int]`, and `int` in a class that is neither `autocast` nor `nocast`."""
-    NESTED = "nested"
-    """Another TensorClass, whose batch size starts with this one's: `Point`."""
-    RAGGED = "ragged"
-    """Items with different numbers of rows, which are tensors or objects of a TensorClass: `Ragged[Tensor]`."""
-    STATIC = "static"
-    """Any other Python value, the same for the whole batch: `str`."""
-    PER_ITEM = "per item"
-    """Python values, one for each item of the batch: `PerItem[str]`."""
-
-    @property
-    def is_static(self) -> bool:
-        """True if the field stores Python values, in the table `_static`, with which no operation computes."""
-        match self:
-            case FieldKind.STATIC | FieldKind.PER_ITEM:
-                return True
-            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED | FieldKind.RAGGED:
-                return False
-
-
 @record(frozen=True, slots=True)
-class FieldDecl:
+class FieldDecl(AnnotatedField):
     """A field of a TensorClass: `tokens: Int[Tensor, "*batch seq"]`."""
 
-    name: str
-    kind: FieldKind
-    optional: bool = False
-    """True if None is among the field's values: `mask: Tensor | None`."""
-    nested: str | None = None
-    """The class name of a nested field, or of the rows of a ragged one, without its module: `Point`."""
-    cast: str | None = None
-    """The builtin that values are converted with, for a number and in an `autocast` class: `"float"` for `rate: float`."""
-    dims: str | None = None
-    """The shape that a jaxtyping annotation states, of a ragged field for the rows of an item: `"*batch seq"`."""
-    dtype: str | None = None
-    """jaxtyping's name for the dtype, or for several: `"Int"` of `Int[Tensor, "*batch seq"]`."""
-    unbatched: bool = False
-    """True if the tensor has no batch dimensions: `Unbatched[Tensor]`."""
-    container: str | None = None
-    """`"dict"` for `dict[str, Tensor]` and `"list"` for `list[Tensor]`; None for a single tensor."""
     default: Default | None = None
     """`None` of `mask: Tensor | None = None`. Without a default, the constructor requires the argument."""
     kw_only: bool = False
@@ -83,20 +34,30 @@ class FieldDecl:
 
 
 @record(frozen=True, slots=True)
-class ConfigDecl:
-    """A constructor argument of a Module, kept as an ordinary attribute: `dim: int`, `heads: int = 8`."""
+class _OfModule:
+    """What the declarations of the fields of a Module have alike. All but the name documents and locates, and is not compared."""
 
     name: str
+    type: TypeExpr = field(default=TypeExpr(""), compare=False, kw_only=True)
+    """The annotation, names resolved, as in `mask: Tensor | None`."""
+    doc: str = field(default="", compare=False, kw_only=True)
+    """The string literal on the line below the field."""
+    owner: str = field(default="", compare=False, kw_only=True)
+    """The qualified name of the class that declares it, `shop.model.Batch`, which is an ancestor for an inherited field."""
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False, kw_only=True)
+    """Its place in the file of the owner."""
+
+
+@record(frozen=True, slots=True)
+class ConfigDecl(_OfModule):
+    """A constructor argument of a Module, kept as an ordinary attribute: `dim: int`, `heads: int = 8`."""
+
     default: Default | None = None
     """`8` of `heads: int = 8`."""
     kw_only: bool = False
     """True if the constructor takes the field by keyword only: `field(kw_only=True)`."""
     alias: str | None = None
     """Its name in the constructor where that is another one: `norm_class: type[nn.Module] = field(alias="norm")`."""
-    type: TypeExpr = field(default=TypeExpr(""), compare=False)
-    doc: str = field(default="", compare=False)
-    owner: str = field(default="", compare=False)
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
     def argument(self) -> str:
@@ -105,10 +66,9 @@ class ConfigDecl:
 
 
 @record(frozen=True, slots=True)
-class ParameterDecl:
+class ParameterDecl(_OfModule):
     """A parameter of a Module: `qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)`."""
 
-    name: str
     dims: tuple[Dim, ...]
     """Its shape over config fields: `3*dim` and `dim`."""
     initializer: Value | None = None
@@ -130,10 +90,6 @@ class ParameterDecl:
     """The group of the optimizer that it belongs to: `group="no_decay"`."""
     keep_dtype: bool = False
     """True if a cast of the module leaves the dtype alone: `keep_dtype=True`."""
-    type: TypeExpr = field(default=TypeExpr(""), compare=False)
-    doc: str = field(default="", compare=False)
-    owner: str = field(default="", compare=False)
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
     def is_several(self) -> bool:
@@ -142,10 +98,9 @@ class ParameterDecl:
 
 
 @record(frozen=True, slots=True)
-class BufferDecl:
+class BufferDecl(_OfModule):
     """A buffer of a Module: `scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)`."""
 
-    name: str
     dims: tuple[Dim, ...]
     """Its shape over config fields: `heads`."""
     persistent: bool = True
@@ -160,17 +115,12 @@ class BufferDecl:
     """The function of the module that computes it, `value=causal_mask`, or the name of a method."""
     keep_dtype: bool = False
     """True if a cast of the module leaves the dtype alone: `keep_dtype=True`."""
-    type: TypeExpr = field(default=TypeExpr(""), compare=False)
-    doc: str = field(default="", compare=False)
-    owner: str = field(default="", compare=False)
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 @record(frozen=True, slots=True)
-class SubmoduleDecl:
+class SubmoduleDecl(_OfModule):
     """A child of a Module: `blocks: ModuleList[Block] = submodule(Block, "dim", repeat="depth")`."""
 
-    name: str
     cls: Value
     """The class or function that constructs the child: `Block`."""
     arguments: tuple[Argument, ...] = ()
@@ -189,10 +139,6 @@ class SubmoduleDecl:
     """The group of the optimizer for its parameters that have none: `group="no_decay"`."""
     keep_dtype: bool = False
     """True if a cast of the module leaves all dtypes of the child alone: `keep_dtype=True`."""
-    type: TypeExpr = field(default=TypeExpr(""), compare=False)
-    doc: str = field(default="", compare=False)
-    owner: str = field(default="", compare=False)
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
     def made(self) -> str:
@@ -242,33 +188,23 @@ class SubmoduleDecl:
 
 
 @record(frozen=True, slots=True)
-class VirtualDecl:
+class VirtualDecl(_OfModule):
     """A tensor that a method derives from other attributes: `@virtual(cached=True)` above `def causal(self, dtype, device)`."""
 
-    name: str
     cached: bool = False
     """True if the result is kept until a value changes that the method reads."""
     cast: bool = False
     """True if a floating point result gets the module's dtype."""
     reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes that the method reads of its module; `""` for the module as a whole."""
-    type: TypeExpr = field(default=TypeExpr(""), compare=False)
-    doc: str = field(default="", compare=False)
-    owner: str = field(default="", compare=False)
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 @record(frozen=True, slots=True)
-class DerivedDecl:
+class DerivedDecl(_OfModule):
     """An attribute computed from constructor arguments: `head_dim: int = derived("dim // heads")`."""
 
-    name: str
     value: Dim
     """The expression for it: `dim // heads`."""
-    type: TypeExpr = field(default=TypeExpr(""), compare=False)
-    doc: str = field(default="", compare=False)
-    owner: str = field(default="", compare=False)
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 @record(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Iterator
 
+from ..common.field_kinds import members_of
 from ..common.suggestions import did_you_mean
 from ..model import Choice, ConfigDecl, DerivedDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, TypeExpr, Value
-from ..model.field_kinds import members_of
 from .dynamic_declarations import is_dynamic_text
 from .rule_input import Facts, Problem, RuleContext, at
 
@@ -145,6 +145,8 @@ def _values(field: ConfigDecl) -> Iterator[object]:
 
 _SEQUENTIALS = ("torch.nn.Sequential", "torch.nn.modules.container.Sequential", "qten_gen.Sequential")
 
+_PLAIN_CONTAINERS = ("torch.nn.ModuleList", "torch.nn.ModuleDict")
+
 _NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))
 
 
@@ -155,7 +157,8 @@ def invalid_repeat(declaration: ModuleDecl, context: RuleContext) -> Iterator[Pr
     both, one of them would be ignored. The same name twice would create a single child. A name with a dot would raise KeyError,
     because dots separate the parts of a parameter's path.
 
-    `keys` is a tuple of names, or the name of a config field or derived value that contains one.
+    `keys` is a tuple of names, or the name of a config field or derived value that contains one. The classes of torch take no
+    type of their children; `ModuleList[Block]` is imported from qten_gen.
 
     Example:
 
@@ -192,6 +195,12 @@ def invalid_repeat(declaration: ModuleDecl, context: RuleContext) -> Iterator[Pr
                 else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
             )
             yield Problem(message, context.argument_place(field.name, given[1]), help)
+        if field.type.args and field.type.name in _PLAIN_CONTAINERS:
+            cls = field.type.name.rpartition(".")[2]
+            message = f"{field.type.text} is a TypeError, because the class of torch takes no type of children"
+            yield Problem(
+                message, context.value_place(field.name), f"write {cls}[...], with from qten_gen import {cls}"
+            )
         if isinstance(field, SubmoduleDecl) and field.repeat is not None and field.type.name in _SEQUENTIALS:
             message = (
                 f"{field.name} is annotated {field.type.text}, but repeat= makes a ModuleList, which cannot be called"

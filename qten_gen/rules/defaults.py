@@ -7,9 +7,9 @@ import re
 from ast import literal_eval
 from collections.abc import Iterator
 
+from ..common.field_kinds import members_of
 from ..model import ConfigDecl, Declaration, Default, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, Value
 from ..model.diagnostics import Fix
-from ..model.field_kinds import members_of
 from .rule_input import Problem, RuleContext
 from .shared_objects import kind_of
 

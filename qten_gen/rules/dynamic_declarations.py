@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ..common.field_kinds import members_of
 from ..model import (
     DYNAMIC,
     Argument,
@@ -18,7 +19,6 @@ from ..model import (
     Value,
     language,
 )
-from ..model.field_kinds import members_of
 from .rule_input import Facts, Problem, RuleContext, name_of
 
 _ONLY_THEN = "known only at run time"
@@ -195,6 +195,8 @@ def _value(field: FieldSource, context: RuleContext) -> Iterator[Problem]:
     value, annotation = field.value, field.annotation
     if value is None or annotation is None or not is_dynamic(value) or context.file is None:
         return
+    if any(isinstance(context.facts.declarations.get(made), ModuleDecl) for made in value.contains):
+        return  # the rule `shared-object` reports it
     declared = next((found for found in context.fields if found.name == field.name), None)
     for member in () if declared is None else members_of(declared.type):
         is_layer = member.name.startswith("torch.nn.") and not member.name.startswith(_FUNCTIONS)
@@ -213,7 +215,7 @@ def early_value(declaration: ModuleDecl, context: RuleContext) -> Iterator[Probl
     Only strings are expressions over the arguments of the constructor. `2 * depth` without quotes is computed once, with the
     default of `depth`, and `nn.RMSNorm if rms else nn.LayerNorm` chooses by the default of `rms`. A string in place of a
     condition, as in `nn.RMSNorm if "rms" else nn.LayerNorm`, is always true. Either way every instance gets the same, whatever
-    its arguments are.
+    its arguments are. The name of a field without a default is a NameError.
 
     `choice("rms", {True: nn.RMSNorm, False: nn.LayerNorm})` chooses for each instance.
 
@@ -233,26 +235,23 @@ def early_value(declaration: ModuleDecl, context: RuleContext) -> Iterator[Probl
     +    up: nn.Linear = submodule(nn.Linear, "dim", "2*depth")
     +    norm: nn.Module = submodule(choice("rms", {True: nn.RMSNorm, False: nn.LayerNorm}), "dim")
     """
-    if context.is_running:
+    if context.file is None:
         return
-    above: set[str] = set()
+    above: dict[str, bool] = {}
     for field in context.source.fields:
         if field.specifier is not None and field.specifier.name != language.FIELD:
             for argument in field.specifier.nested:
                 yield from _problem(argument, above)
-        if _is_argument(field):
-            above.add(field.name)
+        if field.annotation is None or field.is_class_variable:
+            continue
+        if field.value is not None or (field.specifier is not None and field.specifier.name == language.FIELD):
+            above[field.name] = True
+        elif field.specifier is None and field.name not in context.file.names and not context.file.has_star_import:
+            above[field.name] = False
 
 
-def _is_argument(field: FieldSource) -> bool:
-    """True if the class body binds the name of a constructor argument to its default."""
-    if field.annotation is None or field.is_class_variable:
-        return False
-    return field.value is not None if field.specifier is None else field.specifier.name == language.FIELD
-
-
-def _problem(argument: Argument, above: set[str]) -> Iterator[Problem]:
-    """The problem with one argument; `above` has the constructor arguments with defaults, which the class body knows."""
+def _problem(argument: Argument, above: dict[str, bool]) -> Iterator[Problem]:
+    """The problem with one argument; `above` has the constructor arguments, True for one with a default, which its name gives."""
     value = argument.value
     words = (" if ", " and ", " or ", *above)
     if not isinstance(value, Value) or value.torch_name is not None or not any(word in value.text for word in words):
@@ -264,6 +263,8 @@ def _problem(argument: Argument, above: set[str]) -> Iterator[Problem]:
     for node in _evaluated(tree.body):
         if isinstance(node, ast.Name) and node.id in above:
             message = f"{value.text} is computed once, when the class statement runs, with the default of {node.id}"
+            if not above[node.id]:
+                message = f"{node.id} has no value when the class statement runs, which raises a NameError"
             yield Problem(message, argument.place, _instead(argument, node.id, tree.body))
             return
         condition = (

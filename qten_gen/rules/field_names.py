@@ -23,7 +23,7 @@ from ..model import (
     VirtualDecl,
     language,
 )
-from ..model.field_kinds import is_kw_only
+from ..model.field_parts import is_kw_only
 from .dynamic_declarations import is_dynamic
 from .rule_input import Problem, RuleContext, at
 

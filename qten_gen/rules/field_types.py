@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..common.field_kinds import is_tensor, members_of
 from ..common.suggestions import did_you_mean, only_near
 from ..model import (
     ClassSource,
@@ -22,7 +23,7 @@ from ..model import (
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES
 from ..model.diagnostics import Fix
 from ..model.dimensions import annotation_text
-from ..model.field_kinds import is_kw_only, is_tensor, members_of
+from ..model.field_parts import is_kw_only
 from .rule_input import Problem, RuleContext, name_of
 
 _TYPES = {

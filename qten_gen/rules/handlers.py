@@ -6,10 +6,10 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
+from ..common.field_kinds import members_of
 from ..model import FileDecl, MethodSource, ModuleDecl, RegistrationDecl
 from ..model.diagnostics import Fix
 from ..model.dimensions import annotation_text
-from ..model.field_kinds import members_of
 from ..model.foreign_classes import PROTOCOLS
 from .rule_input import Facts, Problem
 

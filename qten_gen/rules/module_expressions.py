@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from ..common.field_kinds import members_of
 from ..common.records import record
 from ..common.suggestions import did_you_mean
 from ..model import (
@@ -27,7 +28,6 @@ from ..model import (
     language,
 )
 from ..model.dimensions import in_words
-from ..model.field_kinds import members_of
 from .rule_input import RuleContext
 
 Types = frozenset[TypeExpr]

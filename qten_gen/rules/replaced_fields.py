@@ -5,10 +5,10 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Iterator, Sequence
 
+from ..common.field_kinds import members_of
 from ..common.suggestions import did_you_mean, only_near
 from ..model import Declaration, FileDecl, TensorClassDecl
 from ..model.diagnostics import Fix
-from ..model.field_kinds import members_of
 from .defaults import can_hold
 from .field_names import ALWAYS
 from .rule_input import Facts, Problem

@@ -98,7 +98,8 @@ def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: R
 
 
 _INSTEAD = {
-    "module": "write submodule(...) in its place, or give submodule a function that makes the whole child",
+    "module": "write submodule(...) in its place, or give submodule a function that makes the whole child; for a list, "
+    'write submodule(Layer, "dim", repeat="depth")',
     **dict.fromkeys(
         ("parameter", "tensor"),
         "give submodule a function that makes the child with it: submodule(lambda: nn.NLLLoss(...))",
@@ -122,10 +123,12 @@ def as_specifier(what: str, made: Value, annotation: str, context: RuleContext) 
         made: What makes it: the expression `nn.Linear(3, 4)`, if it was read from text.
         annotation: The annotation of the field, if the expression does not name a class.
     """
-    call = _CONSTRUCTION.fullmatch(made.text) if what == "module" and not context.is_running else None
-    if call is not None:
-        cls, arguments = call.groups()
-        return f"{cls} = submodule({', '.join(filter(None, (cls, arguments)))})"
+    text = made.text if what == "module" and not context.is_running else ""
+    if found := _LIST.fullmatch(text):
+        cls, arguments, depth = found.groups()
+        return f'ModuleList[{cls}] = submodule({_quoted(cls, arguments, context)}, repeat="{depth}")'
+    if found := _CONSTRUCTION.fullmatch(text):
+        return f"{found[1]} = submodule({_quoted(found[1], found[2], context)})"
     return {
         "module": f"{annotation} = submodule(...), with the class and its arguments",
         "parameter": f"{annotation} = param(...), with sizes and an initializer",
@@ -133,8 +136,22 @@ def as_specifier(what: str, made: Value, annotation: str, context: RuleContext) 
     }[what]
 
 
+def _quoted(cls: str, arguments: str, context: RuleContext) -> str:
+    """A class and its arguments, with quotes around each expression over fields: they are strings in a specifier."""
+    fields = {field.name for field in context.source.fields}
+    parts = [cls]
+    for argument in filter(None, arguments.split(", ")):
+        keyword, equals, value = argument.rpartition("=")
+        parts.append(f'{keyword}{equals}"{value}"' if fields & {*_NAME.findall(value)} else argument)
+    return ", ".join(parts)
+
+
 _CONSTRUCTION = re.compile(r"((?:\w+\.)*[A-Z]\w*)\(([^()]*)\)")
 """A call of a class without calls among its arguments, which could be modules themselves."""
+
+_LIST = re.compile(rf"(?:\w+\.)*ModuleList\(\[?{_CONSTRUCTION.pattern} for \w+ in range\(([^()]*)\)\]?\)")
+
+_NAME = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 
 
 def kind_of(value: Value, context: RuleContext) -> str | None:

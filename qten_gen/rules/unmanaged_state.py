@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..common.field_kinds import is_tensor, members_of
 from ..model import AttributeChange, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, language
 from ..model.diagnostics import Fix
-from ..model.field_kinds import is_tensor, members_of
 from ..model.source import RegisteredKind
 from .rule_input import Problem, RuleContext, at
 from .shared_objects import derives_from_layer, made_by

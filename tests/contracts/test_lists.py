@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,6 @@ LOCK = Lock("m:Net", {}, (Line("layers.{0-1}.q_proj.weight"), Line("layers.{0-1}
         ("a.yaml", "lora:\n  targets: [q_proj, norm]\n", "lora.targets"),
         ("a.json", '{"targets": ["q_proj", "norm"]}', "targets"),
         ("a.toml", '[lora]\ntargets = ["q_proj", "norm"]\n', "lora.targets"),
-        ("a.py", 'class Config:\n    plan = {"q_proj": "colwise", "norm": Sequence()}\n', "Config.plan"),
-        (
-            "a.py",
-            'def apply(model):\n    plan = {"q_proj": 1}\n    self.x: list[str] = ["q_proj", "norm"]\n',
-            "apply.x",
-        ),
         ("a.json", '["q_proj", "norm"]', ""),
     ],
 )
@@ -47,8 +42,7 @@ def test_a_list_is_read_from_a_file(name: str, text: str, key: str, tmp_path: Pa
             "targets",
             "a.json:targets: expected a list of names, a table with names as keys, or one name",
         ),
-        ("a.ini", "", "targets", "a.ini:targets: cannot read it: expected a file of Python, TOML, JSON or YAML"),
-        ("a.py", "def f(:", "targets", "a.py:targets: cannot read it: invalid syntax"),
+        ("a.ini", "", "targets", "a.ini:targets: cannot read it: expected a file of TOML, JSON or YAML"),
     ],
 )
 def test_a_list_that_cannot_be_read_is_one_message(name: str, text: str, key: str, why: str, tmp_path: Path) -> None:
@@ -77,9 +71,9 @@ def test_a_list_that_cannot_be_read_is_one_message(name: str, text: str, key: st
 def test_an_entry_is_the_end_of_a_name_a_pattern_or_a_regular_expression(
     entry: str, why: str | None, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.py").write_text(f"names = [{entry!r}]")
-    found = list(unmatched("a.py:names", str(tmp_path), LOCK))
-    assert found == ([] if why is None else [f"a.py:names: {entry!r} {why}"])
+    (tmp_path / "a.json").write_text(json.dumps([entry]))
+    found = list(unmatched("a.json:", str(tmp_path), LOCK))
+    assert found == ([] if why is None else [f"a.json:: {entry!r} {why}"])
 
 
 def test_a_rename_turns_every_list_red_that_mentions_it(shop: Command) -> None:

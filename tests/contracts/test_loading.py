@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from qten_gen import Module, ModuleList, compare, fake_mode, param, submodule
-from qten_gen.common.state_names import FileTensor
+from qten_gen.common.state_differences import FileTensor
 from qten_gen.tools.lock.headers import HeaderError, header, held
 from qten_gen.tools.lock.lock import Line, Lock
 from tests.command import Command

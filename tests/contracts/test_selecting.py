@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from qten_gen import Module, ModuleList, audit, param, partition, select, submodule
-from qten_gen.common.state_names import compiled
+from qten_gen.common.name_patterns import compiled
 
 
 class Attention(Module):

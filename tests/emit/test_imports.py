@@ -1,4 +1,4 @@
-"""The imports of generated files: what each view says that it needs, and how a file writes it."""
+"""The imports of generated files: the names that their classes use, and how a file writes them."""
 
 import ast
 from pathlib import Path
@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.emit.file import python_class, python_file, stub_file
-from qten_gen.emit.names import IMPORTS, statements
+from qten_gen.emit.file import python_file, stub_file
+from qten_gen.emit.names import IMPORTS, runtime_imports
 from qten_gen.generate.outputs import render_class, text_of_python
 from qten_gen.model import FileDecl
 from qten_gen.read.module import read
@@ -50,7 +50,7 @@ def linked(text: str, head: str = HEAD) -> FileDecl:
     ],
 )
 def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[tuple[str, ...], ...]) -> None:
-    assert statements(aliases) == expected
+    assert runtime_imports((), *aliases) == expected
 
 
 def test_a_docstring_causes_no_import() -> None:
@@ -58,14 +58,16 @@ def test_a_docstring_causes_no_import() -> None:
     plain = linked("class Batch(TensorClass):\n    x: Tensor\n")
     words = "_nn. _builtins. _torch. _OrderedDict["
     told = linked(f'class Batch(TensorClass):\n    """{words}"""\n\n    x: Tensor\n    """{words}"""\n')
-    assert python_file(told).imports == python_file(plain).imports
+    assert _head(text_of_python(python_file(told))) == _head(text_of_python(python_file(plain)))
     assert stub_file(told).imports == stub_file(plain).imports
 
 
+def _head(text: str) -> str:
+    return text.partition("_fingerprint")[0]
+
+
 def test_a_class_in_memory_has_the_imports_of_its_file() -> None:
-    file = linked("class Batch(TensorClass):\n    x: Unbatched[Tensor]\n")
-    (declaration,) = file.declarations
-    assert python_class(declaration).imports == python_file(file).imports
+    (declaration,) = linked("class Batch(TensorClass):\n    x: Unbatched[Tensor]\n").declarations
     assert "from qten_gen.runtime import generated_features as _features\n" in render_class(declaration)
 
 

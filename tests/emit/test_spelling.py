@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qten_gen.emit import layout, spelling
-from qten_gen.emit.names import Aliases, Builtins
+from qten_gen.emit.names import Builtins
 from qten_gen.emit.shape_checks import ShapeChecks, shape_checks
 from qten_gen.emit.spelling import renamed, static_type
 from qten_gen.model import Default, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, Value
@@ -38,7 +38,7 @@ def test_an_annotation_comes_out_of_its_quotes(written: str, expected: str) -> N
     ],
 )
 def test_a_constructor_parameter_has_its_default(default: Default | None, expected: str) -> None:
-    assert spelling.parameter(FieldDecl("source", FieldKind.STATIC, default=default), "str", Aliases()) == expected
+    assert spelling.parameter(FieldDecl("source", FieldKind.STATIC, default=default), "str") == expected
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
+from qten_gen.common.field_kinds import annotated_field
 from qten_gen.model import FieldKind, TypeExpr, union
-from qten_gen.model.field_kinds import classify
 
 TENSOR = TypeExpr("torch.Tensor")
 NONE = TypeExpr("None")
@@ -41,7 +41,7 @@ def is_tensorclass(name: str) -> bool:
 
 @pytest.mark.parametrize(("type", "kind"), KINDS.values(), ids=KINDS)
 def test_the_annotation_decides_the_kind(type: TypeExpr, kind: FieldKind) -> None:
-    assert classify("x", type, frozenset(), is_tensorclass).kind is kind
+    assert annotated_field("x", type, frozenset(), is_tensorclass).kind is kind
 
 
 def test_every_kind_is_decided_by_some_annotation() -> None:
@@ -49,6 +49,6 @@ def test_every_kind_is_decided_by_some_annotation() -> None:
 
 
 def test_final_is_seen_through() -> None:
-    found = classify("x", TypeExpr("typing.Final", (union((TENSOR, NONE)),)), frozenset(), is_tensorclass)
+    found = annotated_field("x", TypeExpr("typing.Final", (union((TENSOR, NONE)),)), frozenset(), is_tensorclass)
 
     assert (found.kind, found.optional) == (FieldKind.TENSOR, True)

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from qten_gen.common.records import field, fields, is_record, record, replace
+from qten_gen.common.records import as_dict, field, fields, is_record, record, replace
 
 
 @record(frozen=True, slots=True)
@@ -24,6 +24,23 @@ class Distance:
 
     metres: int
     remark: str = field(default="", compare=False)
+
+
+@record(frozen=True, slots=True)
+class Place(Point):
+    """A point with a name, which only a keyword gives."""
+
+    title: str = field(kw_only=True)
+    height: int = 0
+
+
+def test_a_record_of_a_record_has_the_fields_of_both() -> None:
+    place = Place(1, 2, height=3, title="here")
+    assert place == Place(1, 2, {}, "", 3, title="here") != replace(place, title="there")
+    assert as_dict(place) == {"x": 1, "y": 2, "names": {}, "remark": "", "title": "here", "height": 3}
+    assert [each.kw_only for each in dataclasses.fields(Place)] == [False, False, False, False, True, False]
+    assert Place.__match_args__ == ("x", "y", "names", "remark", "height")
+    assert isinstance(pickle.loads(pickle.dumps(place)), Point)
 
 
 def test_a_record_has_the_constructor_the_equality_the_hash_and_the_text_of_a_dataclass() -> None:

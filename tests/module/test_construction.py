@@ -102,6 +102,8 @@ class Rope:
 class Shape:
     dim: int
     rope: Rope | None = None
+    ropes: list[Rope] = dataclasses.field(default_factory=list)
+    by_name: dict[str, tuple[Rope, ...]] = dataclasses.field(default_factory=dict)
 
 
 class Shaped(Module):
@@ -111,7 +113,7 @@ class Shaped(Module):
 
 
 def test_a_nested_config_goes_through_json_and_loads_by_weights_only(tmp_path: Path) -> None:
-    shape = Shape(3, Rope(5.0))
+    shape = Shape(3, Rope(5.0), [Rope(6.0)], {"far": (Rope(7.0), Rope())})
     plain = {**Shaped(shape, {"a": 1}).get_config(), "shape": dataclasses.asdict(shape)}
     torch.save(plain, tmp_path / "config.pt")
     for given in (json.loads(json.dumps(plain)), torch.load(tmp_path / "config.pt", weights_only=True)):
@@ -184,7 +186,7 @@ def test_abstract_methods_keep_a_module_from_being_constructed_without_an_abc_to
 
 def test_the_constructor_says_its_arguments() -> None:
     said = inspect.getdoc(Sizes.__init__) or ""
-    assert said.startswith("Construct the module on a device, its floating point tensors with a dtype;")
+    assert said.startswith("Construct the module on `device`, its floating point tensors with `dtype`;")
 
 
 def test_an_argument_has_the_docstring_of_its_field() -> None:

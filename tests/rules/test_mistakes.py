@@ -189,6 +189,7 @@ OTHERS_AS_TEXT = {
     "a jaxtyping shape without the tensor": "QG208",
     "a jaxtyping shape in two strings": "QG208",
     "a jaxtyping shape as a number": "QG208",
+    "the class of torch with the type of its children": None,
     "a field with the name of the type of another": None,  # the class body has not bound the name yet
 }
 """What a class statement finds in annotations that Python or jaxtyping refuses to evaluate, where they are not evaluated."""

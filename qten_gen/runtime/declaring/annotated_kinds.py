@@ -1,4 +1,4 @@
-"""The kind of a TensorClass field from the object that its annotation is, for the usual annotations.
+"""Decides a TensorClass field from the object that its annotation is, for the usual annotations.
 
 An annotation becomes the name and arguments from which `common.field_kinds` decides. Where it is anything else, `NotCertain` is
 raised, and the generator's reader is asked.
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from ...common import language
-from ...common.field_kinds import Kind, PlainType, is_tensor, kind_of, members_of
+from ...common.field_kinds import AnnotatedField, FieldKind, PlainType, annotated_field, is_tensor, members_of
 from .class_scope import Scope
 
 
@@ -133,7 +133,7 @@ _FORMS = (language.PER_ITEM, language.RAGGED, language.AS_TENSOR)
 class Decided(NamedTuple):
     """What the annotation of a field decides."""
 
-    kind: Kind
+    field: AnnotatedField
     nested_class: type | None
     """The TensorClass in it."""
     takes_none: bool
@@ -148,20 +148,20 @@ class Kinds:
         self._classes: dict[str, type] = {}
         """The TensorClasses in the annotation by qualified name."""
 
-    def decide(self, annotation: object) -> Decided:
-        """The kind of a field with this annotation, evaluated before.
+    def decide(self, name: str, annotation: object) -> Decided:
+        """The field with this name and annotation, which was evaluated before.
 
         Raises:
             NotCertain: it is not one of the usual ones.
         """
         self._classes.clear()
         type = self._type(annotation)
-        kind = kind_of(type, self._flags, self._classes.__contains__)
+        field = annotated_field(name, type, self._flags, self._classes.__contains__)
         names = [member.name for member in members_of(type)]
         # A rule says why a form of this package is not used as it must be.
-        if kind.kind == "static" and any(name.startswith("qten_gen.") for name in names):
+        if field.kind is FieldKind.STATIC and any(name.startswith("qten_gen.") for name in names):
             raise NotCertain
-        return Decided(kind, next(iter(self._classes.values())) if kind.nested else None, "None" in names)
+        return Decided(field, next(iter(self._classes.values())) if field.nested else None, "None" in names)
 
     def _type(self, annotation: object) -> PlainType:
         """The name and arguments of an annotation.

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 import typing_extensions
 
+from ...common.field_kinds import AnnotatedField, FieldKind
 from ...common.fingerprint_rows import Row, attributes
+from ...common.records import field, fields, record
 from .fields import Default
 
 if TYPE_CHECKING:
@@ -122,23 +124,16 @@ def declared_bases(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
     return tuple(base for base in bases if isinstance(base, DeclaredClass))
 
 
-class FieldSummary(NamedTuple):
-    """A field of a declared class, with the attributes of the records in `model.fields`, empty where a field has none."""
+@record(frozen=True, slots=True)
+class FieldSummary(AnnotatedField):
+    """A field of a declared class. A field of a Module has the kind `STATIC`."""
 
-    name: str
-    owner: str
+    owner: str = field(kw_only=True)
     """The qualified name of the class that declares it."""
-    row: Row
+    row: Row = ()
+    """Its record in `model.fields`, for the fingerprints of classes that inherit it."""
     annotation: str = ""
     """The text of the annotation of a TensorClass field."""
-    kind: str = ""
-    optional: bool = False
-    nested: str | None = None
-    cast: str | None = None
-    dims: str | None = None
-    dtype: str | None = None
-    unbatched: bool = False
-    container: str | None = None
     kw_only: bool = False
     argument: str | None = None
     """Its name in the constructor; None if it is no argument."""
@@ -151,14 +146,18 @@ class FieldSummary(NamedTuple):
         said = attributes(row)
         # The others are no arguments of a constructor.
         if row[0] not in ("FieldDecl", "ConfigDecl"):
-            return cls(said["name"], owner, row, annotation)
+            return cls(said["name"], owner=owner, row=row, annotation=annotation)
+        argument = said.get("alias", said["name"])
+        kind = FieldKind(said.pop("kind", FieldKind.STATIC))
+        names = {each.name for each in fields(cls)}
         return cls(
+            kind=kind,
             owner=owner,
             row=row,
             annotation=annotation,
-            argument=said.get("alias", said["name"]),
+            argument=argument,
             nested_class=nested_class,
-            **{name: given for name, given in said.items() if name in cls._fields},
+            **{name: given for name, given in said.items() if name in names},
         )
 
 

@@ -8,11 +8,11 @@ builds another one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...common.naming import generated_class
-from ...common.python_text import written_as
+from ...common.python_text import literal_of, written_as
 from . import loading
 from .loading import BrokenModule, real_name
 from .statement import Values
@@ -87,16 +87,38 @@ def _other_module(official: ModuleType | None, name: str, module: str, file: str
     return None if file is None else dynamic_classes.find_beside(module, file, name)
 
 
-def is_fresh(generated: GeneratedClass, fingerprint: str, values: Values) -> bool:
+def is_fresh(generated: GeneratedClass, fingerprint: str, summary: Summary, values: Values) -> bool:
     """Return whether a class was generated for a declaration with this fingerprint and for these values."""
     inlined: dict[str, str] = vars(generated.cls).get("_inlined_values", {})
     known = vars(generated.modules[0])
     # A text is a literal ("8"), a torch name ("torch.nn.Linear"), a partial of one, or a class that is a global of the generated
     # module ("Attention").
-    return vars(generated.cls).get("_fingerprint") == fingerprint and all(
-        known.get(text, loading.Undeclared) is values.get(key) or written_as(values.get(key), text)
-        for key, text in inlined.items()
+    return (
+        vars(generated.cls).get("_fingerprint") == fingerprint
+        and _has_defaults(generated, summary, values)
+        and all(
+            known.get(text, loading.Undeclared) is values.get(key) or written_as(values.get(key), text)
+            for key, text in inlined.items()
+        )
     )
+
+
+def _has_defaults(generated: GeneratedClass, summary: Summary, values: Values) -> bool:
+    """Return whether the generated constructor has the defaults of the declaration, where it does not look them up there."""
+    constructor: FunctionType | None = vars(generated.cls).get("__init__")
+    if constructor is None:
+        return True
+    code, positional = constructor.__code__, constructor.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(positional) : code.co_argcount]
+    written = {**dict(zip(names, positional, strict=True)), **(constructor.__kwdefaults__ or {})}
+    looked_up = vars(generated.modules[0])["_rt"].DEFAULT
+    pairs = ((written.get(f.argument or "", looked_up), values.get(f.name)) for f in summary.fields)
+    return all(given is looked_up or given is value or _is_same_literal(given, value) for given, value in pairs)
+
+
+def _is_same_literal(one: object, other: object) -> bool:
+    literal = literal_of(one)
+    return literal is not None and literal == literal_of(other)
 
 
 def is_declared_later(generated: GeneratedClass | NoGeneratedClass, module: str, name: str) -> Callable[[str], bool]:

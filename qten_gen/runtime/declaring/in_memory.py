@@ -150,7 +150,8 @@ def facts_of(body: Body, found: GeneratedClass | NoGeneratedClass, *, nests: boo
     values = with_inherited(own_values, summary, body.bases)
     # Of a generated class, the command checked what the text says, and not the objects that the names in it mean here.
     generator.refuse(declaration, statement, loading.real_name(body.module), body.scope)
-    if isinstance(found, GeneratedClass) and not freshness.is_fresh(found, generator.fingerprint(declaration), values):
+    fingerprint = generator.fingerprint(declaration)
+    if isinstance(found, GeneratedClass) and not freshness.is_fresh(found, fingerprint, summary, values):
         reason = f"{declaration.name} changed after {loading.plain_name(found.modules[0].__name__)} was generated"
         found = NoGeneratedClass(reason, found.modules)
     if not isinstance(found, GeneratedClass):

@@ -15,9 +15,11 @@ from torch import nn
 
 from ...common import language
 from ...common.class_body import defines
+from ...common.field_kinds import FieldKind
 from ...common.fingerprint_rows import VALUE, Row, fingerprint_of, recorded_call, row
 from ...common.naming import PRIVATE_NAMES, storage
 from ...common.python_text import annotation_text, literal_of
+from ...common.records import as_dict
 from . import freshness
 from .annotated_kinds import Decided, Kinds, Names, NotCertain, evaluated, is_class_variable
 from .declared_class import DeclaredClass, FieldSummary, LaterDeclaration, Summary
@@ -95,7 +97,7 @@ def _tensorclass(body: Body) -> Outright:
     for name, annotation in body.annotations.items():
         meant = evaluated(annotation, names)
         if not is_class_variable(meant):
-            fields[name] = _tensorclass_field(name, annotation, kinds.decide(meant), body)
+            fields[name] = _tensorclass_field(name, annotation, kinds.decide(name, meant), body)
         elif recorded_call(body.namespace.get(name)) is not None or not _is_plain(body.namespace.get(name)):
             raise NotCertain
     checks = body.options.get("checks", next((parent.checks for _, parent in parents), "on"))
@@ -135,7 +137,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _tensorclass_field(name: str, annotation: object, decided: Decided, body: Body) -> FieldSummary:
-    """A field of a TensorClass, whose row has the attributes of `FieldDecl`."""
+    """A field of a TensorClass, whose row is the one of its `FieldDecl`."""
     value, is_factory, kw_only, alias = _default(body.namespace.get(name, MISSING))
     # An alias is for Modules, which a rule says.
     if alias is not None:
@@ -144,7 +146,7 @@ def _tensorclass_field(name: str, annotation: object, decided: Decided, body: Bo
         _check_default(value, is_factory, decided)
     default = _default_row(value, is_factory)
     text = getattr(annotation, "__forward_arg__", None) or annotation_text(annotation)
-    made = row("FieldDecl", name=name, default=default, kw_only=kw_only, **decided.kind._asdict())
+    made = row("FieldDecl", **as_dict(decided.field), default=default, kw_only=kw_only)
     return FieldSummary.of(body.qualified, made, text, nested_class=decided.nested_class)
 
 
@@ -187,18 +189,18 @@ def _check_default(value: object, is_factory: bool, decided: Decided) -> None:
     Raises:
         NotCertain: a rule has to look at it.
     """
-    kind = decided.kind
+    declared = decided.field
     if is_factory:
         fits = isinstance(value, type | FunctionType)
     # A rule refuses a function where `default_factory` is meant.
     elif literal_of(value) is None:
         fits = type(value).__hash__ is not None and not isinstance(value, FunctionType)
     elif value is None:
-        fits = decided.takes_none or kind.optional
-    elif kind.kind == "number":
-        fits = isinstance(value, _NUMBERS.get(kind.cast, ()))
+        fits = decided.takes_none or declared.optional
+    elif declared.kind is FieldKind.NUMBER:
+        fits = isinstance(value, _NUMBERS.get(declared.cast, ()))
     else:
-        fits = kind.kind in ("static", "per item")
+        fits = declared.kind.is_static
     if not fits:
         raise NotCertain
 
@@ -282,7 +284,7 @@ def facts_outright(body: Body, found: GeneratedClass, *, nests: bool) -> ClassFa
         return None
     own_values = values_of(body, said.summary)
     values = with_inherited(own_values, said.summary, body.bases)
-    if not freshness.is_fresh(found, said.fingerprint, values):
+    if not freshness.is_fresh(found, said.fingerprint, said.summary, values):
         return None
     later = body._replace(scope=body.scope.kept(said.meanings))
 

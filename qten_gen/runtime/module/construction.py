@@ -106,38 +106,36 @@ def failed_check(module: nn.Module, condition: str, /, **values: object) -> Valu
 
     `condition` mentions attributes of the values too, `config.heads`: it is their values that the message gives.
     """
-    got = ", ".join(f"{path} = {shown(path, values)}" for path in paths(condition, values))
-    return ValueError(f"{type(module).__name__}: expected {condition}, got {got}")
+    return ValueError(f"{type(module).__name__}: expected {condition}, got {mentioned(condition, values)}")
 
 
-def paths(condition: str, values: Mapping[str, object]) -> list[str]:
-    """The values that a condition mentions, with attributes, each once and in order."""
+def mentioned(expression: str, values: Mapping[str, object]) -> str:
+    """The values that an expression mentions, with attributes, each once and in order: `dim = 10, config.heads = 4`."""
     import ast  # only for the message of an error
 
-    found: dict[str, None] = {}
+    found: dict[str, object] = {}
 
     def collect(node: ast.AST) -> None:
         if isinstance(node, ast.Attribute | ast.Name):
-            path = ast.unparse(node)
+            root, *names = ast.unparse(node).split(".")
             # `len` in `len(dims)` is no value of the constructor.
-            if path.replace(".", "").isidentifier() and path.partition(".")[0] in values:
-                found[path] = None
+            if root in values and all(map(str.isidentifier, names)):
+                path, value = root, values[root]
+                for name in names:
+                    if not hasattr(value, name):
+                        break  # the error says so: here is what lacks it
+                    path, value = f"{path}.{name}", getattr(value, name)
+                found[path] = value
                 return
         for child in ast.iter_child_nodes(node):
             collect(child)
 
-    collect(ast.parse(condition, mode="eval"))
-    return list(found)
+    collect(ast.parse(expression, mode="eval"))
+    return ", ".join(f"{path} = {shown(value)}" for path, value in found.items())
 
 
-def shown(path: str, values: Mapping[str, object]) -> str:
-    """The value of a path as the message shows it."""
-    root, *names = path.split(".")
-    value = values[root]
-    for name in names:
-        if not hasattr(value, name):
-            return "nothing"
-        value = getattr(value, name)
+def shown(value: object) -> str:
+    """A value as a message shows it."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from ...common.state_names import FileTensor, compared
+from ...common.state_differences import FileTensor, compared
 
 
 def compare(model: nn.Module, state_dict: Mapping[str, object]) -> list[str]:

@@ -131,6 +131,9 @@ class ModuleMeta(DeclarationMeta):
         made = cast("type[ModuleBase]", cls)
         _keep_device(made)
         type.__setattr__(cls, "_writes_init", cls._declared_as.custom_init)
+        if not made._writes_init:
+            arguments = tuple(f.name for f in cls._declared_as.fields if f.argument is not None)
+            type.__setattr__(cls, "_config", arguments)
         # An empty table is set too: the parent's may name fields that this class declares anew.
         for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
             type.__setattr__(cls, table, _given(cls._declared_as, attribute))

@@ -82,10 +82,9 @@ class ModuleBase(nn.Module):
     of nn.Module (`_parameters`, `_buffers`, `_modules`).
     """
 
-    _fields: ClassVar[tuple[str, ...]] = ()
-    """Names of all fields in the order of declaration, inherited ones included. Written by generated code."""
     _config: ClassVar[tuple[str, ...]] = ()
-    """Names of the fields that are constructor arguments. Written by generated code."""
+    """Names of the fields that are constructor arguments, in the order of declaration. Written when a class is made, or by
+    generated code for a class with its own `__init__`."""
     _aliases: ClassVar[dict[str, str]] = {}
     """Config fields whose arguments have other names, each with the name of its argument. Written when a class is made."""
     _tied: ClassVar[dict[str, str]] = {}

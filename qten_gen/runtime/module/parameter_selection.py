@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 from torch.optim import Optimizer
 
-from ...common.state_names import PatternError, listed, matching
+from ...common.name_patterns import PatternError, listed, matching
 from ...common.suggestions import did_you_mean
 from .module_base import ModuleBase
 

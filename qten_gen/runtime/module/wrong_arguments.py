@@ -9,7 +9,7 @@ from itertools import islice, takewhile
 from types import TracebackType
 from typing import SupportsFloat
 
-from .construction import paths, shown
+from .construction import mentioned, shown
 
 _CALLED_BY_GENERATED_CODE = tuple(
     f"{__package__}.{name}" for name in ("construction", "initialisation", "registration", "ties_and_dtypes")
@@ -26,7 +26,7 @@ def explained(cls: type, error: Exception) -> Exception | None:
     for name, annotation in cls.__init__.__annotations__.items():  # type: ignore[misc] # of the class that failed
         expected = formatannotation(annotation)
         if name in taken and not _fits(taken[name], expected):
-            return TypeError(f"{owner}.{name}: expected {expected}, got {shown(name, taken)}")
+            return TypeError(f"{owner}.{name}: expected {expected}, got {shown(taken[name])}")
     file = entries[0].tb_frame.f_code.co_filename  # of its comprehensions and of `reset_parameters` too
     *_, last = takewhile(lambda each: each.tb_frame.f_code.co_filename == file, entries)
     called = (each.tb_frame.f_globals["__name__"] for each in entries[entries.index(last) + 1 :])
@@ -36,9 +36,9 @@ def explained(cls: type, error: Exception) -> Exception | None:
     if not expression or not source.startswith("torch.") or str(error).startswith(named):
         return None  # from user code, or an error of ours that names the class, such as the one of a check
     values = {name: value for name, value in last.tb_frame.f_locals.items() if name != "self" and value is not None}
-    got = ", ".join(f"{path} = {shown(path, values)}" for path in paths(expression, values))
+    got = mentioned(expression, values)
     kind = ValueError if isinstance(error, KeyError) else type(error)  # a KeyError would quote the text
-    return kind(f"{owner}: cannot compute {expression}{got and f' of {got}'}: {error.args[0]}")
+    return kind(f"{owner}: cannot compute {_as_declared(expression)}{got and f' of {got}'}: {error.args[0]}")
 
 
 def _from_constructor(cls: type, error: Exception) -> list[TracebackType]:
@@ -67,6 +67,38 @@ def _running(entry: TracebackType) -> str:
         return ast.unparse(ast.parse("".join(lines).strip()))
     except SyntaxError:
         return ""
+
+
+def _as_declared(expression: str) -> str:
+    """An expression of generated code in the words of a declaration: without aliases, and what each call passes on."""
+    return ast.unparse(_InWords().visit(ast.parse(expression, mode="eval")))
+
+
+class _InWords(ast.NodeTransformer):
+    """Replaces the names of generated code by those that a declaration uses."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Name({"_nn": "nn", "_torch": "torch", "_name": "key"}.get(node.id, node.id))
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id in ("_rt", "_features"):
+            return ast.Name("nn.init" if node.attr == "init" else node.attr)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A call without `device` and `dtype`; in place of one of our functions, the specifier that asked for it."""
+        self.generic_visit(node)
+        node.keywords = [each for each in node.keywords if ast.unparse(each) not in ("device=device", "dtype=dtype")]
+        match ast.unparse(node.func):
+            case "construct":
+                node.func, *node.args = node.args
+            case "chosen":
+                return ast.Call(ast.Name("choice"), [node.args[3]], [])
+            case "tied_parameter":
+                return ast.Call(ast.Name("param"), [], [ast.keyword("tie", node.args[1])])
+            case "from_declaration":
+                return ast.Name(str(ast.literal_eval(node.args[1])))
+        return node
 
 
 def _fits(value: object, annotation: str) -> bool:

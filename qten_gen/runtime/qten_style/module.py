@@ -84,14 +84,15 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         >>> twin.weight.shape, twin.weight.device
         (torch.Size([2, 3]), device(type='meta'))
 
-        A mapping for a field that is annotated as a dataclass becomes an object of it: `config` may come from JSON or YAML. A
-        class with its own `__init__` is called with what `config` holds, and with `device` and `dtype` where they are given.
+        A mapping becomes an object of the dataclass that annotates its field, also in a list, a tuple or a dict: `config` may
+        come from JSON or YAML. A class with its own `__init__` is called with what `config` holds, and with `device` and `dtype`
+        where they are given.
 
         Raises:
             TypeError: the constructor does not take these arguments, or `config` is not a mapping of them.
         """
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
-        if any(isinstance(value, Mapping) for value in config.values()) and cls._config:
+        if cls._config:
             from .nested_config import with_dataclasses
 
             config = with_dataclasses(cls, config, cls._aliases)

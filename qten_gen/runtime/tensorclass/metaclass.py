@@ -10,6 +10,7 @@ from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_transform
 
 from ...common import language
+from ...common.field_kinds import FieldKind
 from ...common.naming import storage
 from ...common.operation_names import FUNCTIONS
 from ..declaring.declared_class import without_annotations
@@ -106,10 +107,10 @@ class TensorClassMeta(DeclarationMeta):
         summary = cls._declared_as
         cls._fields = tuple(f.name for f in summary.fields)
         cls._flags = summary.flags
-        cls._static = tuple(f.name for f in summary.fields if f.kind in ("static", "per item"))
+        cls._static = tuple(f.name for f in summary.fields if f.kind.is_static)
         cls._unbatched = tuple(f.name for f in summary.fields if f.unbatched)
-        cls._per_item = tuple(f.name for f in summary.fields if f.kind == "per item")
-        cls.__ragged__ = tuple(f.name for f in summary.fields if f.kind == "ragged")
+        cls._per_item = tuple(f.name for f in summary.fields if f.kind is FieldKind.PER_ITEM)
+        cls.__ragged__ = tuple(f.name for f in summary.fields if f.kind is FieldKind.RAGGED)
         if cls.__ragged__:  # the generated class has those whose rows are objects
             cls._nested = {**dict.fromkeys(cls.__ragged__, ""), **cls._nested}
         cls._containers = tuple(f.name for f in summary.fields if f.container is not None)
@@ -143,7 +144,9 @@ class TensorClassMeta(DeclarationMeta):
 def _shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
     """Dtype and shape that annotations say, by field: `{"tokens": ("Int", "*batch seq")}`; none without checks."""
     checked = summary.fields if summary.checks == "on" else ()
-    return {f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None and f.kind != "ragged"}
+    return {
+        f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None and f.kind is not FieldKind.RAGGED
+    }
 
 
 def _implement_abstract(cls: type, summary: Summary) -> None:

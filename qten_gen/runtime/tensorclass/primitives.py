@@ -15,6 +15,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from weakref import WeakSet
 
+from ...common.field_kinds import FieldKind
 from ...common.naming import storage
 from .core import late
 from .core import stored as stored
@@ -233,7 +234,7 @@ def _code(filename: str, text: str) -> CodeType:
 
 def _lines(summary: Summary, name: str) -> Iterator[str]:
     """The lines of a primitive."""
-    static = [field for field in summary.fields if field.kind in ("static", "per item")]
+    static = [field for field in summary.fields if field.kind.is_static]
     carried = [field for field in summary.fields if field not in static]
     in_order = [*carried, *static]  # in which `Stored._assign` passes their values on
     if name == "_fill":
@@ -260,7 +261,7 @@ def _fill(fields: Sequence[FieldSummary], is_frozen: bool) -> Iterator[str]:
     slots = [storage(field.name) for field in fields]
     yield f"def _fill(self, {_listed(slots)}batch_size, device, names=None):"
     for field, slot in zip(fields, slots, strict=True):
-        is_view = is_frozen and field.kind in ("nested", "ragged")
+        is_view = is_frozen and field.kind in (FieldKind.NESTED, FieldKind.RAGGED)
         yield f"    self.{slot} = {f'frozen_view({slot})' if is_view else slot}"
     yield "    self._batch_size = batch_size"
     yield "    self._device = device"
@@ -287,7 +288,7 @@ def _texts(fields: Sequence[FieldSummary], name: str) -> list[str]:
 
 
 @lru_cache
-def _code_of(kind: str, is_optional: bool, container: str | None, is_unbatched: bool) -> _Code:
+def _code_of(kind: FieldKind, is_optional: bool, container: str | None, is_unbatched: bool) -> _Code:
     """The texts for the fields of a kind."""
     code = _KINDS[kind]
     if container is not None:

@@ -13,6 +13,7 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
+from ...common.field_kinds import FieldKind
 from ..declaring.declared_class import DeclaredClass, FieldSummary, Summary
 from .core.construction import DeviceLike
 from .core.dimension_names import NamesLike
@@ -57,10 +58,10 @@ class _RaggedMeta(TensorClassMeta):
             for field in () if rows is None else rows._fields:
                 if not hasattr(cls, field):
                     setattr(cls, field, property(*[partial(_refuse_field_of_rows, field)] * 2))
-            home, kind = f"{cls.__module__}.{name}", "tensor" if rows is None else "nested"
+            home, kind = f"{cls.__module__}.{name}", FieldKind.TENSOR if rows is None else FieldKind.NESTED
             fields = (
-                FieldSummary("rows", home, (), kind=kind, unbatched=True, argument="rows"),
-                FieldSummary("lengths", home, (), kind="tensor", argument="lengths"),
+                FieldSummary("rows", kind, owner=home, unbatched=True, argument="rows"),
+                FieldSummary("lengths", FieldKind.TENSOR, owner=home, argument="lengths"),
             )
             cls._declared_as, cls._defaults = Summary(fields, ("rows", "lengths"), False), {}
             cls.rows_class, cls._nested = (Tensor, {}) if rows is None else (rows, {"rows": ""})

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from ...model.field_kinds import is_tensor, members_of
+from ...common.field_kinds import is_tensor, members_of
 from ...model.field_parts import TypeExpr
 from ...model.source import Registered, RegisteredKind
 from .files import OpenFile, Project, method_of

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...model.field_kinds import is_tensor, members_of
+from ...common.field_kinds import is_tensor, members_of
 from ...model.field_parts import TypeExpr
 from ...read.bindings import dotted
 from . import values as known

@@ -7,13 +7,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ...common.field_kinds import is_tensor, members_of
 from ...common.progress import counted
 from ...generate.readings import Readings
 from ...link.bases import Root
 from ...link.program import Program
 from ...model import ClassSource, SourceFile
 from ...model.diagnostics import Diagnostic
-from ...model.field_kinds import is_tensor, members_of
 from ...project.import_graph import closure, importers_of, source_graph
 from ...project.scan import Origin, Scan, scan
 from ...read.bindings import dotted, exported

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ...common import language
-from ...model.field_kinds import members_of
+from ...common.field_kinds import members_of
 from ...model.field_parts import TypeExpr
 from .files import OpenFile, Project, Spelling
 from .opening import DATACLASS_DECORATORS, TENSORCLASS_BASES, TENSORCLASS_DECORATORS

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import NamedTuple
 
-from ...common.state_names import fold, with_number, with_segment
+from ...common.state_differences import fold, with_number, with_segment
 from ...report.concise import BOLD, painted, visible
 from .model_tree import Amount, Entry, ModuleEntry, TensorEntry, Totals, tensors_of, totals_of
 

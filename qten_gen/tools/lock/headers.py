@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ...common.state_names import SAFETENSORS_DTYPES, Comparison, FileTensor, compared
+from ...common.state_differences import SAFETENSORS_DTYPES, Comparison, FileTensor, compared
 from .lock import Line, Lock, names, unfolded
 
 _LARGEST_HEADER = 100_000_000

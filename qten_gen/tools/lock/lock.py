@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ...common.state_names import fold, with_number, with_segment
+from ...common.state_differences import fold, with_number, with_segment
 
 UNSAVED = "unsaved"
 """The kind of a buffer that is not in the state dict."""

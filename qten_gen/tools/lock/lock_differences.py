@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ...common.state_names import LOADING, Change, Difference, shown
+from ...common.state_differences import LOADING, Change, Difference, shown
 from .lock import TIE, UNSAVED, Line, Lock, unfolded
 
 __all__ = ["LOADING", "OLD_OBJECTS", "Change", "Difference", "differences", "shown"]

@@ -1,17 +1,16 @@
 """Lists of names in files, such as the targets of an adapter or a sharding plan, held against a lock. No file is imported.
 
-A list is the value behind a dotted key of TOML, JSON or YAML, or a literal that Python code assigns.
+A list is the value behind a dotted key of TOML, JSON or YAML. One in Python code is checked by `select`.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 
-from ...common.state_names import PatternError, advice, compiled, with_one_choice
+from ...common.name_patterns import PatternError, advice, compiled, with_one_choice
 from ...project.config import toml_document
 from .lock import Lock, unfolded
 
@@ -51,7 +50,6 @@ def entries(place: str, root: str) -> list[str]:
     """
     found = _value_at(place, root)
     names = [found] if isinstance(found, str) else list(found) if isinstance(found, list | dict) else []
-    names = [name for name in names if name is not None]
     if not names or not all(isinstance(name, str) for name in names):
         raise ListError(f"{place}: expected a list of names, a table with names as keys, or one name")
     return names
@@ -85,18 +83,16 @@ def _names(lock: Lock) -> list[str]:
 
 
 def _value_at(place: str, root: str) -> object:
-    """The value at a place below a folder, such as `configs/lora.yaml:target_modules` or `shop/plans.py:Config.tp_plan`."""
+    """The value at a place below a folder, such as `configs/lora.yaml:target_modules`."""
     path, colon, key = place.rpartition(":")
     if not colon or os.sep in key:  # no key, `C:\\plan.json`
         path, key = place, ""
     try:
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
-        return _assigned(text, key) if path.endswith(".py") else _at(_parsed(path, text), key)
-    except (OSError, ValueError, SyntaxError, LookupError) as error:
-        what = (
-            error.strerror if isinstance(error, OSError) else f"no {error}" if isinstance(error, LookupError) else error
-        )
+        return _at(_parsed(path, text), key)
+    except (OSError, ValueError, LookupError) as error:
+        what = error.strerror if isinstance(error, OSError) else error
         raise ListError(f"{place}: cannot read it: {what}") from None
 
 
@@ -119,50 +115,13 @@ def _parsed(path: str, text: str) -> object:
             raise ListError(" ".join(str(error).split())) from None
     if suffix == ".json":
         return json.loads(text)
-    raise ListError("expected a file of Python, TOML, JSON or YAML")
+    raise ListError("expected a file of TOML, JSON or YAML")
 
 
 def _at(document: object, key: str) -> object:
     """The value of a document at a dotted key; without a key, the document."""
     for segment in filter(None, key.split(".")):
-        if not isinstance(document, Mapping):
-            raise LookupError(segment)
+        if not isinstance(document, Mapping) or segment not in document:
+            raise LookupError(f"no {segment!r}")
         document = document[segment]
     return document
-
-
-def _assigned(text: str, key: str) -> object:
-    """The value assigned to a name in a module, class or function: `Config.plan`."""
-    scope: ast.AST = ast.parse(text)
-    *scopes, name = key.split(".")
-    for each in scopes:
-        definitions = (node for node in ast.walk(scope) if isinstance(node, ast.ClassDef | ast.FunctionDef))
-        scope = next((node for node in definitions if node.name == each), ast.Pass())
-    for node in ast.walk(scope):
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        if any(isinstance(target, ast.Name | ast.Attribute) and _name(target) == name for target in targets):
-            value = getattr(node, "value", None)
-            return None if value is None else _literal(value)
-    raise LookupError(key)
-
-
-def _name(target: ast.Name | ast.Attribute) -> str:
-    return target.id if isinstance(target, ast.Name) else target.attr
-
-
-def _literal(node: ast.expr) -> object:
-    """The value of a literal, with None in the place of other code."""
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            return [_literal(item) for item in items]
-        case ast.Dict(keys=keys, values=values):
-            pairs = zip(keys, values, strict=True)
-            return {key.value: _literal(value) for key, value in pairs if isinstance(key, ast.Constant)}
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return None

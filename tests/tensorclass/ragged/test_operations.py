@@ -221,6 +221,12 @@ def test_what_is_not_defined_of_items_of_different_lengths_is_refused_by_name(na
         assert equal(b, batch(kind))
 
 
+def test_objects_whose_rows_have_other_features_are_not_stacked() -> None:
+    first, second = drawing(1, [2, 1]), drawing(1, [3, 1])
+    with pytest.raises(RuntimeError, match=re.escape("stack: Drawing.parts: Part.box: Sizes of tensors must match")):
+        Drawing.stack([first, Drawing(second.parts.map_rows(thin))])
+
+
 def test_lengths_that_were_read_are_known_on_the_meta_device() -> None:
     found = batch().to("meta")[[2, 0]]
     assert found.boxes.rows.shape == (5, 4)

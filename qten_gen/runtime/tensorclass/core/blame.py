@@ -12,12 +12,19 @@ from .error_text import label
 from .stored import Stored
 
 
-def blame(action: str, objects: Sequence[Stored], function: Callable[..., object], error: RuntimeError) -> None:
+def blame(
+    action: str,
+    objects: Sequence[Stored],
+    function: Callable[..., object],
+    error: RuntimeError,
+    of_rows: Callable[..., object] | None = None,
+) -> None:
     """Raise an error that names the field, from torch's; return where the tensors of every field can be worked on.
 
     Args:
         function: What was done to the tensors of a field, one of each object. It is called once more, with copies, as it may
             change what it is given.
+        of_rows: What was done to the rows of a Ragged field, if that is something else.
 
     Raises:
         RuntimeError: torch refuses this field.
@@ -30,7 +37,10 @@ def blame(action: str, objects: Sequence[Stored], function: Callable[..., object
         if name in first.__structure__:
             continue
         if isinstance(value, Stored) and name in first._nested:
-            blame(f"{action}: {label(first, name)}" if name in first.__ragged__ else action, values, function, error)
+            if name in first.__ragged__:
+                blame(f"{action}: {label(first, name)}", values, of_rows or function, error)
+            else:
+                blame(action, values, function, error, of_rows)
         elif isinstance(value, Tensor):
             _try(f"{action}: {label(first, name)}", values, function, error)
         elif isinstance(value, (dict, list)) and name in first._containers:
@@ -43,6 +53,7 @@ _NOT_OF_COPIES = ("a single memory location", "a leaf Variable that requires gra
 
 
 def _try(where: str, tensors: Sequence[Tensor], function: Callable[..., object], error: RuntimeError) -> None:
+    """Raise an error that names the tensors, if the function fails on copies of them."""
     if any(words in str(error) for words in _NOT_OF_COPIES):
         if _is_one_memory(tensors) if _NOT_OF_COPIES[0] in str(error) else tensors[0].requires_grad:
             raise RuntimeError(f"{where}: {error}") from error
@@ -50,7 +61,11 @@ def _try(where: str, tensors: Sequence[Tensor], function: Callable[..., object],
     try:
         function(*[tensor.detach().clone() for tensor in tensors])  # a copy, because the function may write into it
     except RuntimeError as found:
-        advice = "; a field of items of different lengths is Ragged[Tensor]" if "equal size" in str(found) else ""
+        advice = ""
+        if "equal size" in str(found):
+            advice = "; a field of items of different lengths is Ragged[Tensor]"
+        elif "Ragged.rows" in where:
+            advice = "; items of a Ragged vary in their first dimension only: store [n, 2] in place of [2, n]"
         raise RuntimeError(f"{where}: {found}{advice}") from error
 
 

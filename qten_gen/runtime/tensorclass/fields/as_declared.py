@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Size, Tensor
 
+from ....common.field_kinds import FieldKind
 from ..core.construction import default
 from ..core.contents import nested_class
 from ..core.error_text import describe, suggestion
@@ -61,7 +62,7 @@ def as_declared(
         return shaped(self, name, value, batch_size, device)
     if declared.unbatched:
         return unbatched(self, name, value, device)
-    if declared.kind == "number":
+    if declared.kind is FieldKind.NUMBER:
         return number(self, name, value, batch_size, device, cast("NumberKind", declared.cast))
     return tensor(self, name, value, batch_size, device)
 

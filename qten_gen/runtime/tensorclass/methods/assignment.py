@@ -70,7 +70,8 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
         self._index_put(plain, value)
     except RuntimeError as error:
         name = f"{type(self).__name__}[{shown(index)}]"
-        blame(name, [self, value], lambda target, items: operator.setitem(target, plain, items), error)
+        put, put_rows = lambda target, items: operator.setitem(target, plain, items), lambda *compared_before: None
+        blame(name, [self, value], put, error, put_rows)
         raise
 
 

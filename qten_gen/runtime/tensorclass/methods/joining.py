@@ -60,7 +60,7 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
         joined = Size((len(objects), *size)) if at == 0 else with_inserted(size, at, len(objects))
         out = first._join(fn if at == 0 else partial(fn, dim=at), objects, joined)
     except RuntimeError as error:
-        blame("stack", objects, _of_several(fn), error)
+        blame("stack", objects, _of_several(fn), error, _of_several(cat_tensors))
         raise
     if first._names is not None:
         out._names = dimension_names.inserted(first._names, at)

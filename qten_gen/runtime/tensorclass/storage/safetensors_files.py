@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from torch import Tensor
 
-from ....common.state_names import SAFETENSORS_DTYPES
+from ....common.state_differences import SAFETENSORS_DTYPES
 from ..core.construction import as_device
 from ..core.stored import Stored
 from ..torch_tools.packing import dtype_name

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
-from ....common.state_names import listed
+from ....common.name_patterns import listed
 from ..core import dimension_names
 from ..core.contents import contents, tensor_and_nested
 from ..core.error_text import abridged, label
