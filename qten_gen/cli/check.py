@@ -47,11 +47,10 @@ def check(options: Options, out: TextIO, err: TextIO) -> int:
         out.write(report(form, shown, color=options.color.enabled(out)))
         out.write("\n" if form == "full" else "")
     err.writelines(f"error: {failure}\n" for failure in read.failures)
-    messages = err if form == "json" else out
     counts = f"{count(len(new), 'finding')} in {count(checked.classes, 'module')} of {count(checked.files, 'file')}"
     if not (checked.classes or new):
-        counts = f"no plain modules in {count(len(read.targets), 'file')} (declared ones: qten-gen)"
-    messages.write(f"{counts} in {perf_counter() - started:.2f}s\n")
+        counts = f"no plain modules in {count(len(read.targets), 'file')}; qten-gen checks declared ones,"
+    (err if form == "json" else out).write(f"{counts} in {perf_counter() - started:.2f}s\n")
     return MISUSE if read.failures else FOUND if new else DONE
 
 

@@ -116,8 +116,16 @@ def stays_where_it_is(name: str, family: Sequence[PlainClass]) -> bool:
             if any(_is_written(node, name, owner) for node in nodes):
                 return False
             harmless = {id(inner) for node in nodes for part in _anywhere(node) for inner in ast.walk(part)}
+            bound = (node for node in nodes if isinstance(node, ast.Assign) and attribute_of(node.value, owner) == name)
+            harmless |= {id(node.value) for node in bound if _is_moved(node.targets[0], nodes)}
             is_used |= any(attribute_of(node, owner) == name and id(node) not in harmless for node in nodes)
     return is_used
+
+
+def _is_moved(variable: ast.expr, nodes: Sequence[ast.AST]) -> bool:
+    """True if what a variable was given is moved then: `weight = self.weight`, and `weight.to(x.device)`."""
+    moved = (node.value for node in nodes if isinstance(node, ast.Attribute) and node.attr in ("to", "cuda", "type_as"))
+    return ast.unparse(variable) in map(ast.unparse, moved)
 
 
 def _is_written(node: ast.AST, name: str, owner: str) -> bool:

@@ -168,9 +168,10 @@ def _is_harmless(item: Diagnostic, name: str, made: Sequence[ast.expr], cls: Pla
 
 def _is_number(node: ast.AST, cls: PlainClass) -> bool:
     """True if a node is a tensor of one number: `torch.tensor(1.0)`."""
-    if not isinstance(node, ast.Call) or cls.meaning(node.func) != "torch.tensor" or not node.args:
+    if not isinstance(node, ast.Call) or not node.args:
         return False
-    return isinstance(node.args[0], ast.Constant | ast.Attribute | ast.Name | ast.IfExp)
+    makes = cls.meaning(node.func) in ("torch.tensor", "torch.as_tensor")
+    return makes and isinstance(node.args[0], ast.Constant | ast.Attribute | ast.Name | ast.IfExp)
 
 
 def _classes(names: tuple[str, ...], program: Program) -> dict[str, ClassSource]:

@@ -92,8 +92,7 @@ def _value_at(place: str, root: str) -> object:
             text = file.read()
         return _at(_parsed(path, text), key)
     except (OSError, ValueError, LookupError) as error:
-        what = error.strerror if isinstance(error, OSError) else error
-        raise ListError(f"{place}: cannot read it: {what}") from None
+        raise ListError(f"{place}: cannot read it: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _parsed(path: str, text: str) -> object:

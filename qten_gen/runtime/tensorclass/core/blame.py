@@ -61,10 +61,8 @@ def _try(where: str, tensors: Sequence[Tensor], function: Callable[..., object],
     try:
         function(*[tensor.detach().clone() for tensor in tensors])  # a copy, because the function may write into it
     except RuntimeError as found:
-        advice = ""
-        if "equal size" in str(found):
-            advice = "; a field of items of different lengths is Ragged[Tensor]"
-        elif "Ragged.rows" in where:
+        advice = "; a field of items of different lengths is Ragged[Tensor]" if "equal size" in str(found) else ""
+        if "Ragged.rows" in where:
             advice = "; items of a Ragged vary in their first dimension only: store [n, 2] in place of [2, n]"
         raise RuntimeError(f"{where}: {found}{advice}") from error
 
