@@ -14,6 +14,7 @@ from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, owner_of, pairs
 from ..core.other_libraries import is_number, is_tensordict
 from ..core.stored import Stored
+from ..fields.dicts_and_lists import Several
 from ..fields.ragged_rows import refuse_other_lengths
 from ..fields.ragged_storage import RaggedStorage
 from ..fields.same_values import same
@@ -21,9 +22,6 @@ from ..fields.tensor import in_both
 from .assignment import refuse_unsaved
 
 T = TypeVar("T", bound=Stored)
-
-Several = dict[str, Tensor] | list[Tensor]
-"""The value of a field with several tensors."""
 
 
 class Items(NamedTuple):
