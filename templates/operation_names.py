@@ -1,10 +1,12 @@
 """The names of the operations, which TensorClass has before it loads them, and which no field can have.
 
 python -m templates.operation_names, into qten_gen/common/operation_names.py
+python -m templates.operation_names functions, into qten_gen/runtime/tensorclass/function_names.py
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from textwrap import fill
 
@@ -19,7 +21,6 @@ def text() -> str:
     lists = (
         ("METHODS", methods().keys() - on_class, "The methods of objects."),
         ("CLASS_METHODS", on_class, "The methods of the class: `Batch.stack`."),
-        ("FUNCTIONS", _only_functions(), "Methods of tensors that are functions for objects: `torch.mean(batch)`."),
     )
     head = (
         '"""The names of the operations. Made of the table in `runtime/tensorclass/operations` by `make generate`."""\n'
@@ -27,9 +28,14 @@ def text() -> str:
     return head + "".join(f'\n{name} = """\n{_filled(names)}\n""".split()\n"""{doc}"""\n' for name, names, doc in lists)
 
 
-def _only_functions() -> set[str]:
+def functions() -> str:
+    """The text of the module of those that are methods of tensors alone."""
     of_tensors = {operation.name for operation in OPERATIONS if hasattr(torch.Tensor, operation.name)}
-    return {name for name in of_tensors - methods().keys() if hasattr(torch, name)}
+    names = {name for name in of_tensors - methods().keys() if hasattr(torch, name)}
+    head = (
+        '"""The methods of tensors that are functions for objects: `torch.mean(batch)`. Made by `make generate`."""\n'
+    )
+    return head + f'\nFUNCTIONS = """\n{_filled(names)}\n""".split()\n'
 
 
 def _filled(names: Iterable[str]) -> str:
@@ -37,4 +43,4 @@ def _filled(names: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    print(text(), end="")
+    print(functions() if sys.argv[1:] else text(), end="")

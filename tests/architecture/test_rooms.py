@@ -264,7 +264,7 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"primitives"},
+    {"primitives", "function_names"},
     {"metaclass"},
     {"tensorclass"},
     {"ragged"},

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_tran
 from ...common import language
 from ...common.field_kinds import FieldKind
 from ...common.naming import storage
-from ...common.operation_names import FUNCTIONS
 from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field, number
 from ..declaring.metaclass import DeclarationMeta
 from . import primitives
 from .core import attributes, late
 from .core.stored import Stored
+from .function_names import FUNCTIONS
 from .torch_tools import pytree
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar, cast
 
 from torch.utils.data._utils.collate import default_collate_fn_map
 
-from ...common.operation_names import CLASS_METHODS, FUNCTIONS, METHODS
+from ...common.operation_names import CLASS_METHODS, METHODS
 from ..declaring.fields import field
 from .core import dimension_names, late
 from .core.stored import Stored
+from .function_names import FUNCTIONS
 from .metaclass import Flagged, TensorClassMeta
 from .methods import indexing, metadata, moving
 from .methods.gradients import Gradients
