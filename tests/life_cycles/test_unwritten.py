@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, submodule
+from qten_gen import Module, ModuleList, buffer, param, submodule
 
 from .models import PlainRotary, frequencies
-from .test_remade import Inner, OfPlain, OfSaved, OfUnknown, Unknown, assigned, emptied
+from .test_remade import Inner, OfPlain, OfSaved, OfUnknown, Unknown, assigned, emptied, on_meta
 
 
 @pytest.mark.parametrize("cls", [Unknown, OfSaved, OfUnknown, OfPlain])
@@ -89,3 +89,43 @@ def test_what_a_constructor_or_a_plain_child_alone_can_make_raises_too() -> None
     with pytest.raises(RuntimeError, match=r"PlainRotary\.inv_freq was never written"):
         emptied(AroundPlain)().tolist()
     assert torch.equal(AroundPlain().to_empty(device="cpu")(), frequencies(8))
+
+
+class Parts(Module):
+    """Tensors of its own, of a layer of torch, and of a list."""
+
+    scale: nn.Parameter = param(2, initializer=nn.init.ones_)
+    steps: Tensor = buffer(dtype=torch.int64, initializer=nn.init.zeros_)
+    layer: nn.Linear = submodule(nn.Linear, 2, 2, bias=False)
+    heads: ModuleList[nn.Linear] = submodule(nn.Linear, 2, 2, bias=False, repeat=2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.layer(x) * self.scale
+        return out
+
+
+NAMES = ("scale", "steps", "layer.weight", "heads.1.weight")
+
+
+@pytest.mark.parametrize("missing", [(), NAMES, *((name,) for name in NAMES)])
+@pytest.mark.parametrize("made", [Parts, lambda: on_meta(Parts)])
+def test_the_first_call_says_what_nobody_has_loaded(made: Callable[[], Module], missing: tuple[str, ...]) -> None:
+    model: nn.Module = made().to_empty(device="cpu")
+    state = {name: value for name, value in Parts().state_dict().items() if name not in missing}
+    model.load_state_dict(state, strict=False)
+    copied: nn.Module = pickle.loads(pickle.dumps(copy.deepcopy(model)))
+    for each in (model, copied):
+        if missing:
+            with pytest.raises(RuntimeError, match=rf"nothing has written {'.*'.join(missing)} since to_empty\(\)"):
+                each(torch.ones(2))
+        each(torch.ones(2))
+        assert not each._forward_pre_hooks
+
+
+def test_what_is_written_past_the_counters_of_torch_is_written() -> None:
+    """As loaders write through `.data`, and collectives into the memory."""
+    model: nn.Module = on_meta(Parts).to_empty(device="cpu")
+    for tensor in model.state_dict().values():
+        tensor.data.copy_(torch.ones(()))
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    assert compiled(torch.ones(2)).tolist() == model(torch.ones(2)).tolist() == [2.0, 2.0]

@@ -7,7 +7,6 @@ by `version`, and `migrate` brings what an older version saved under the names o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from inspect import unwrap
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -73,12 +72,12 @@ class DeclaredModule(ModuleBase, Functional):
             from .life_cycles import look
 
             look(self)
-        is_emptied = _EMPTYING is not None and getattr(unwrap(fn), "__code__", None) is _EMPTYING
+        is_emptied = _EMPTYING is not None and getattr(getattr(fn, "__wrapped__", fn), "__code__", None) is _EMPTYING
         parts: list[nn.Module] = [self]
         if is_emptied and recurse:
-            from .life_cycles import plain_parts
+            from .life_cycles import with_plain_parts
 
-            parts += plain_parts(self)
+            parts = with_plain_parts(self)
         before = [(part, dict(part._buffers)) for part in parts if part._non_persistent_buffers_set]
         change = fn
         if type(self)._kept:
@@ -103,6 +102,10 @@ class DeclaredModule(ModuleBase, Functional):
             from .life_cycles import remake_emptied
 
             remake_emptied(part, held, is_emptied=is_emptied)
+        if is_emptied:
+            from .life_cycles import mark_emptied
+
+            mark_emptied(self, parts)
         return result
 
     def _load_from_state_dict(

@@ -1,10 +1,10 @@
 """Multiple dispatch: how a class with handlers is called.
 
-`handlers.py` finds the handler for an object. `connect` puts functions into the class as `forward` and `__call__`. `forward`
-looks for a handler and then runs the author's forward, so nn.Module's own call, with all hooks, dispatches too. `__call__`
-reaches the same in fewer steps: nn.Module's call checks for hooks, for a compiled call and for tracing before it runs
-`forward`; `module_call` does the same checks, and leaves the call to nn.Module where one of them finds something. A module
-class without handlers keeps the `forward` and `__call__` that it has.
+`handlers.py` finds the handler for an object. `connect` puts `forward` and `__call__` into the class. `forward` looks for a
+handler and then runs the author's forward, so nn.Module's own call, with all hooks, dispatches too. `__call__` reaches the same
+in fewer steps: nn.Module's call checks for hooks, for a compiled call and for tracing before it runs `forward`; `module_call`
+does the same checks, and leaves the call to nn.Module where one of them finds something. A module class without handlers keeps
+the `forward` and `__call__` that it has.
 
 A `forward` that is assigned to a class later takes the place of the one that dispatches: it sees every call, as it does when it
 is assigned to an instance. It can still call the `forward` that it replaced, which dispatches.
@@ -27,7 +27,7 @@ from torch.nn.modules import module as torch_module
 
 from .handlers import NotGiven, add, collect, find_handler, registration, unhandled
 from .handlers import registrable as registrable
-from .module_base import REGISTRATION, Dispatch, Handler, HandlerTables
+from .module_base import REGISTRATION, Handler, HandlerTables
 from .registration import KNOWN
 
 Call = Callable[..., Any]
@@ -35,6 +35,7 @@ Call = Callable[..., Any]
 _Module = nn.Module
 _torch_call: Call = nn.Module.__call__
 _torch_call_impl: Call = nn.Module._call_impl
+_torch_slow_forward: Call = nn.Module._slow_forward
 _before_backward = torch_module._global_backward_pre_hooks
 _after_backward = torch_module._global_backward_hooks
 _before_forward = torch_module._global_forward_pre_hooks
@@ -57,72 +58,48 @@ def module_forward(forward: Call) -> Call:
     return dispatch
 
 
-def by_nn_module(self: Any, /, *args: Any, **keywords: Any) -> Any:
-    """nn.Module's `__call__` as it is at the time of the call."""
-    return _Module.__call__(self, *args, **keywords)
+def module_call(self: Any, first: Any = _NOTHING, /, *args: Any, **keywords: Any) -> Any:
+    """nn.Module's `__call__` for a class whose `forward` dispatches.
 
-
-def module_call(dispatching: Call, forward: Call) -> Call:
-    """nn.Module's `__call__` for a class whose `forward` is `dispatching`: what `module_forward` makes of `forward`.
-
-    The handler is looked up before `dispatching` would do it, which saves that step. nn.Module's `_slow_forward` differs from
+    The handler is looked up before `forward` would do it, which saves that step. nn.Module's `_slow_forward` differs from
     `forward` only while `torch.jit._trace._trace_module_map` is set, so that is checked.
     """
-
-    def __call__(self: Any, first: Any = _NOTHING, /, *args: Any, **keywords: Any) -> Any:
-        if is_dynamo_compiling():  # each test below would be a guard in the graph
-            given = args if first is _NOTHING else (first, *args)
-            if _has_hooks(self) or _is_patched(type(self)):
-                return _Module.__call__(self, *given, **keywords)
-            return self.forward(*given, **keywords)
-        state = self.__dict__
-        try:
-            is_unusual = (
-                state["_forward_hooks"]
-                or state["_forward_pre_hooks"]
-                or state["_backward_hooks"]
-                or state["_backward_pre_hooks"]
-                or _after_forward
-                or _before_forward
-                or _after_backward
-                or _before_backward
-                or "forward" in state
-                or "_compiled_call_impl" in state
-                or "_call_impl" in state
-                or torch_trace._trace_module_map is not None
-                or _Module.__call__ is not _torch_call
-                or type(self)._call_impl is not _torch_call_impl
-                # Another one was assigned to the class, or the `__call__` of an heir leads here by `super()`.
-                or type(self).forward is not dispatching
-            )
-        except KeyError:  # nn.Module.__init__ has not run, as nn.Module's call says
-            is_unusual = True
-        if is_unusual:
+    cls = type(self)
+    if is_dynamo_compiling():  # each test below would be a guard in the graph
+        if _has_hooks(self) or _is_patched(cls):
             return _Module.__call__(self, *_given(first, args), **keywords)
-        try:
-            handler = type(self)._resolved[type(first)]
-        except KeyError:
-            handler = find_handler(type(self), first)
-        if args or keywords or handler is None:
-            return (handler or forward)(self, *_given(first, args), **keywords)
-        return handler(self, first)
-
-    return __call__
-
-
-def functional_call() -> Call:
-    """A `__call__` of a functional class that is not a module: `invoke`, in fewer steps where a handler was found before."""
-
-    def __call__(self: Any, obj: object, /, **keywords: Any) -> Any:
-        if keywords:
-            return self.invoke(obj, **keywords)
-        try:
-            handler = type(self)._resolved[type(obj)]
-        except KeyError:
-            return self.invoke(obj)
-        return self.invoke(obj) if handler is None else handler(self, obj)
-
-    return __call__
+        return self.forward(*_given(first, args), **keywords)
+    state = self.__dict__
+    try:
+        is_unusual = (
+            state["_forward_hooks"]
+            or state["_forward_pre_hooks"]
+            or state["_backward_hooks"]
+            or state["_backward_pre_hooks"]
+            or _after_forward
+            or _before_forward
+            or _after_backward
+            or _before_backward
+            or "forward" in state
+            or "_compiled_call_impl" in state
+            or "_call_impl" in state
+            or torch_trace._trace_module_map is not None
+            or _Module.__call__ is not _torch_call
+            or cls._call_impl is not _torch_call_impl
+            or cls._slow_forward is not _torch_slow_forward
+            or cls.forward is not cls._forward  # another one was assigned to the class
+        )
+    except KeyError:  # nn.Module.__init__ has not run, as nn.Module's call says
+        is_unusual = True
+    if is_unusual:
+        return _Module.__call__(self, *_given(first, args), **keywords)
+    try:
+        handler = cls._resolved[type(first)]
+    except KeyError:
+        handler = find_handler(cls, first)
+    if args or keywords or handler is None:
+        return (handler or cls._fallback)(self, *_given(first, args), **keywords)
+    return handler(self, first)
 
 
 def _has_hooks(module: nn.Module) -> bool:
@@ -175,46 +152,24 @@ def _with_subclasses(cls: type[HandlerTables]) -> Iterator[type[HandlerTables]]:
 def refresh(cls: type[HandlerTables]) -> None:
     """Bring the tables of a class up to date, and its calls with them."""
     collect(cls)
-    if issubclass(cls, nn.Module):
-        if cls._table:
-            connect(cls)
-    elif _was_put(cls, cls.__call__):
-        call = _named_call(cls, functional_call())
-        _put(cls, "__call__", call)
-        cls._dispatch = Dispatch(call=call)
+    if cls._table and issubclass(cls, nn.Module):
+        connect(cls)
 
 
 def connect(cls: type[HandlerTables]) -> None:
     """Let a module class with handlers dispatch: by its `forward`, and in fewer steps by its `__call__`.
 
-    A class that writes its own `__call__`, or its own way to it, keeps that.
+    A class that writes its own `__call__` keeps that. A torch whose modules have other attributes may have hooks that
+    `module_call` does not know.
     """
-    made = vars(cls).get("_dispatch", Dispatch())
     fallback = _fallback(cls)
     if fallback is not None:
-        made = made._replace(forward=module_forward(fallback), fallback=fallback)
-        _put(cls, "forward", made.forward)
-    cls._dispatch = made
-    if _was_put(cls, cls.__call__) or cls.__call__ in (nn.Module.__call__, by_nn_module):
-        owner = _forward_owner(cls)
-        its_functions = vars(owner)["_dispatch"]
-        call = made.call or _named_call(cls, module_call(its_functions.forward, its_functions.fallback))
-        # A torch whose modules have other attributes may have hooks that the call does not know.
-        is_usual = KNOWN and all(
-            getattr(cls, name) is getattr(nn.Module, name) for name in ("_call_impl", "_slow_forward")
-        )
-        _put(cls, "__call__", call if is_usual else by_nn_module)
-        cls._dispatch = made._replace(call=call)
-
-
-def _put(cls: type[HandlerTables], name: str, function: Callable[..., Any]) -> None:
-    if vars(cls).get(name) is not function:
-        type.__setattr__(cls, name, function)
-
-
-def _forward_owner(cls: type[HandlerTables]) -> type:
-    """The class that `forward` is inherited from."""
-    return next(ancestor for ancestor in cls.__mro__ if "forward" in vars(ancestor))
+        cls._fallback, cls._forward = fallback, module_forward(fallback)
+        type.__setattr__(cls, "forward", cls._forward)
+    else:  # so that one that is assigned to this class later is known as such
+        cls._fallback, cls._forward = cls._fallback, cls._forward
+    if KNOWN and cls.__call__ is nn.Module.__call__:
+        type.__setattr__(cls, "__call__", module_call)
 
 
 def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
@@ -225,8 +180,8 @@ def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
     Raises:
         TypeError: the `forward` is no function, such as a static method.
     """
-    owner = _forward_owner(cls)
-    if "_dispatch" in vars(owner):
+    owner = next(ancestor for ancestor in cls.__mro__ if "forward" in vars(ancestor))
+    if "_forward" in vars(owner):
         return None
     found = vars(owner)["forward"]
     # nn.Module's says only that there is none.
@@ -238,20 +193,6 @@ def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
             " write it as a method"
         )
     return found if owner is cls else _inherited_forward(cls, found)
-
-
-def _was_put(cls: type[HandlerTables], function: Callable[..., Any]) -> bool:
-    """Return whether a function was made for the class or one of its bases, as its `forward` or `__call__`. `by_nn_module` was
-    not.
-    """
-    put = [made for ancestor in cls.__mro__ for made in vars(ancestor).get("_dispatch", ())]
-    return any(made is function for made in put)
-
-
-def _named_call(cls: type[HandlerTables], call: Callable[..., Any]) -> Callable[..., Any]:
-    """The call under the name of its class: a TypeError for a wrong argument shows it."""
-    call.__qualname__ = f"{cls.__qualname__}.__call__"
-    return call
 
 
 def _inherited_forward(cls: type[HandlerTables], found: Callable[..., Any]) -> Callable[..., Any]:

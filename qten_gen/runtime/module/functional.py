@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
-from .module_base import REGISTRATION, Dispatch, HandlerTables
+from .module_base import REGISTRATION, HandlerTables
 
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")
@@ -145,8 +145,7 @@ class Functional(HandlerTables):
     else:
 
         def __call__(self, obj: object, /, **keywords: Any) -> Any:
-            """`invoke`. A Module's call runs its `forward` where no handler is registered, and its hooks in both cases."""
-            return self.invoke(obj, **keywords)
-
-
-Functional._dispatch = Dispatch(call=Functional.__call__)
+            """`invoke`, in fewer steps where a handler was found before. A Module's call runs its `forward` where none is
+            registered, and its hooks in both cases."""
+            handler = None if keywords else type(self)._resolved.get(type(obj))
+            return self.invoke(obj, **keywords) if handler is None else handler(self, obj)

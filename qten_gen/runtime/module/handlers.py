@@ -109,27 +109,9 @@ def is_open(registered: type) -> bool:
     return type(registered).__subclasscheck__ is not type.__subclasscheck__
 
 
-def find_by_bases(registered: Iterable[type], obj_type: type) -> type | None:
-    """The first registered type along the bases of an object class: the rule where no type is open."""
-    for candidate in obj_type.__mro__:
-        if candidate in registered:
-            return candidate
-    return None
-
-
-def find_by_subclass(registered: Iterable[type], obj_type: type) -> type | None:
-    """The result of `find_by_bases` for a class with one base, as the built-in ones have, by comparisons only."""
-    found: type | None = None
-    for candidate in registered:
-        if issubclass(obj_type, candidate) and (found is None or issubclass(candidate, found)):
-            found = candidate
-    return found
-
-
 class Finder:
-    """The rule where some types are open, by the table of `singledispatch`: it follows virtual subclasses registered later.
-
-    A pickle has the types and not the table, which holds weak references.
+    """Finds the registered type for an object class, by the table of `singledispatch`: it follows virtual subclasses that are
+    registered later. A pickle has the types and not the table, which holds weak references.
 
     Raises, when it is called:
         RuntimeError: two open types cover the class, and neither is more specific.
@@ -174,7 +156,8 @@ def collect(cls: type[HandlerTables]) -> None:
     """Fill the tables of a class from what is registered on it and its bases."""
     table = {obj_type: registration.handler for obj_type, (_, registration) in _owners(cls).items()}
     cls._table = table
-    cls._find_open = Finder(table) if any(map(is_open, table)) else None
+    cls._find = Finder(table)
+    cls._is_open = any(map(is_open, table))
     cls._by_instance = tuple(filter(_checks_instances, table))
     # A new dict, because other threads read the old one meanwhile.
     cls._resolved = {NotGiven: None, **({} if cls._by_instance else table)}
@@ -213,7 +196,7 @@ def find_handler(cls: type[HandlerTables], obj: object) -> Handler | None:
         shown = obj.__class__  # of a proxy or a mock, the class that it stands for
     found = _by_instance(cls, obj, _covering(cls, shown))
     handler = None if found is None else table.get(found)
-    if shown is obj_type and not (cls._find_open or cls._by_instance) and len(resolved) < _MOST + len(table):
+    if shown is obj_type and not (cls._is_open or cls._by_instance) and len(resolved) < _MOST + len(table):
         resolved[obj_type] = handler
     if cls._table is not table:  # another thread registered a handler in between
         resolved.pop(obj_type, None)
@@ -244,27 +227,27 @@ def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
 
 def _traced(cls: type[HandlerTables], obj: object) -> Handler | None:
     """`find_handler` without the cache: a graph that fills it would be traced again for that."""
-    table, obj_type = cls._table, type(obj)
-    if cls._find_open is None:
-        is_opaque = obj_type.__module__ in ("builtins", "torch.nn.parameter")  # dynamo cannot iterate over their bases
-        found = find_by_subclass(table, obj_type) if is_opaque else find_by_bases(table, obj_type)
-    elif len(table) == 0:  # never: asking for the length guards the graph against registrations
-        return None
-    else:
-        found = _covering(cls, obj_type)
-    found = _by_instance(cls, obj, found)
+    table = cls._table
+    registered = [*table]  # which guards the graph against registrations
+    position = _position(cls, type(obj))
+    found = _by_instance(cls, obj, None if position is None else registered[position])
     return None if found is None else table[found]
 
 
 def _covering(cls: type[HandlerTables], obj_type: type) -> type | None:
     """The registered type that covers an object class."""
-    find_open = cls._find_open
-    return find_by_bases(cls._table, obj_type) if find_open is None else find_open(obj_type)
+    return None if cls._find is None else cls._find(obj_type)
+
+
+def _position(cls: type[HandlerTables], obj_type: type) -> int | None:
+    """The position of that type in the table: dynamo takes a number for a constant, and no class."""
+    found = _covering(cls, obj_type)
+    return None if found is None else [*cls._table].index(found)
 
 
 # The standard library looks for the type, in a way that dynamo cannot trace. This is what torch.compiler.assume_constant_result
 # does; calling that would import dynamo.
-_covering._dynamo_marked_constant = True  # type: ignore[attr-defined] # functions take any attribute
+_position._dynamo_marked_constant = True  # type: ignore[attr-defined] # functions take any attribute
 
 
 def _owners(cls: type[HandlerTables]) -> dict[type, tuple[type, Registration]]:

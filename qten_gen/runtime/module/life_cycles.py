@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from inspect import signature
 from traceback import walk_stack
 from typing import Any
@@ -26,7 +26,8 @@ from torch import Tensor, nn
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
-from .marks import Unwritten, version_of
+from ...common.name_patterns import listed
+from .marks import Unwritten, is_first_marked, mark_first, version_of
 from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
 from .module_base import buffer as buffer_property
 from .stand_in import fixed_values, is_close, made_values
@@ -61,8 +62,7 @@ def watch(module: nn.Module, foreign: Container[str] = ()) -> None:
 def unwatch(module: nn.Module) -> None:
     """Look at the unsaved buffers of a module no more: they have their values."""
     if vars(module).pop(WATCHED, None) is not None:
-        for key in [key for key, hook in module._forward_pre_hooks.items() if hook is _before_call]:
-            del module._forward_pre_hooks[key]
+        _unhook(module, _before_call)
 
 
 def _note(module: nn.Module, held: Mapping[str, Tensor], foreign: Container[str] = ()) -> None:
@@ -80,12 +80,12 @@ def written_elsewhere(module: nn.Module, held: Mapping[str, Tensor | None] | Non
     return now.keys() - own
 
 
-def plain_parts(module: nn.Module) -> Iterator[nn.Module]:
-    """The modules in a declared one that are not declared, and which no declared one among them looks after."""
-    for child in module.children():
-        if not isinstance(child, ModuleBase):
-            yield child
-            yield from plain_parts(child)
+def with_plain_parts(module: nn.Module) -> list[nn.Module]:
+    """A declared module, and the ones in it that are not declared and which no declared one among them looks after."""
+    parts = [module]
+    for part in parts:
+        parts += [each for each in part._modules.values() if each is not None and not isinstance(each, ModuleBase)]
+    return parts
 
 
 def remake_emptied(module: nn.Module, before: Mapping[str, Tensor | None], *, is_emptied: bool) -> None:
@@ -139,6 +139,46 @@ def _remake(module: nn.Module, names: list[str], device: torch.device | None, fo
                 module._buffers[name] = value.to(device or held.device, held.dtype)
             else:
                 write_whole(held, value)
+
+
+def mark_emptied(module: nn.Module, parts: Iterable[nn.Module]) -> None:
+    """Mark the parameters and saved buffers of `parts`, which have memory without values, until the module is first called."""
+    is_marked = mark_first([tensor for part in parts for _, tensor in _own_saved(part)])
+    if is_marked and _raise_unwritten not in module._forward_pre_hooks.values():
+        module.register_forward_pre_hook(_raise_unwritten)
+
+
+def _own_saved(module: nn.Module) -> list[tuple[str, Tensor]]:
+    """The own parameters and persistent buffers of a module, by name."""
+    saved: list[tuple[str, Tensor]] = [(name, each) for name, each in module._parameters.items() if each is not None]
+    if module._buffers:
+        unsaved = module._non_persistent_buffers_set
+        saved += [(name, each) for name, each in module._buffers.items() if each is not None and name not in unsaved]
+    return saved
+
+
+def _raise_unwritten(module: nn.Module, args: tuple[object, ...]) -> None:
+    """A hook before the first call after `to_empty`.
+
+    Raises:
+        RuntimeError: nothing has written a parameter or saved buffer since then.
+    """
+    if torch.compiler.is_compiling() or peek_interpreter_stack() is not None:
+        return
+    for part in module.modules():
+        _unhook(part, _raise_unwritten)
+    saved = ((path, *each) for path, part in module.named_modules() for each in _own_saved(part))
+    left = [f"{path}.{name}".lstrip(".") for path, name, tensor in saved if is_first_marked(tensor)]
+    if left:
+        raise RuntimeError(
+            f"{type(module).__name__}: nothing has written {listed(left)} since to_empty() gave it memory; load it from a"
+            " checkpoint, or initialise it by reset_parameters(). The next call does not look"
+        )
+
+
+def _unhook(module: nn.Module, hook: Callable[..., object]) -> None:
+    for key in [key for key, each in module._forward_pre_hooks.items() if each is hook]:
+        del module._forward_pre_hooks[key]
 
 
 def write_whole(tensor: Tensor, value: Tensor) -> None:
@@ -198,10 +238,12 @@ def _before_call(module: ModuleBase, args: tuple[object, ...]) -> None:
 _before_call._torchdynamo_disable = True  # type: ignore[attr-defined] # functions take any attribute
 
 
-def look(module: ModuleBase, given: tuple[object, ...] = ()) -> bool:
-    """Make the unsaved buffers in a module that are on meta, or got memory past every method; False for a run on meta alone."""
+def look(module: ModuleBase, given: tuple[object, ...] = (), device: torch.device | None = None) -> bool:
+    """Make the unsaved buffers in a module that are on meta, or got memory past every method, where its tensors are, or else on
+    `device`; False for a run on meta alone.
+    """
     tensors = (each for each in (*given, *module.parameters(), *module.buffers()) if isinstance(each, Tensor))
-    device = next((each.device for each in tensors if not each.is_meta), None)
+    device = next((each.device for each in tensors if not each.is_meta), device)
     if device is None or peek_interpreter_stack() is not None:
         return False
     for part in reversed([*module.modules()]):  # a value may read a child's
@@ -211,8 +253,8 @@ def look(module: ModuleBase, given: tuple[object, ...] = ()) -> bool:
 
 
 def look_once(module: ModuleBase, device: torch.device) -> bool:
-    """`look`, on this device where a module is on meta alone; False if one of its own unsaved buffers is left there."""
-    look(module, (torch.empty(0, device=device),))
+    """`look`; False if one of the module's own unsaved buffers is left on meta."""
+    look(module, device=device)
     watch(module)
     return WATCHED not in vars(module)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 _BYTE = 0xA5
@@ -67,6 +68,42 @@ def _bits(tensor: Tensor) -> tuple[Tensor, int]:
         bits, mark = _MARKS[data.dtype]
         return data.view(bits), mark
     return data.view(-1).view(torch.uint8), _BYTE
+
+
+def mark_first(tensors: Iterable[Tensor]) -> bool:
+    """Mark the first element that this process holds of each tensor, where a mark fits; False where none does."""
+    firsts = [held.data.as_strided((1,), (1,)) for held in map(_held, tensors) if held is not None]
+    if firsts:
+        torch._foreach_copy_(firsts, [_ONE_MARK[each.dtype, each.device] for each in firsts])
+    return bool(firsts)
+
+
+class _OneMark(dict[tuple[torch.dtype, torch.device], Tensor]):
+    """The mark of each dtype on each device, as a tensor."""
+
+    def __missing__(self, key: tuple[torch.dtype, torch.device]) -> Tensor:
+        bits, number = _MARKS[key[0]]
+        self[key] = torch.tensor([number], dtype=bits, device=key[1]).view(key[0])
+        return self[key]
+
+
+_ONE_MARK = _OneMark()
+
+
+def is_first_marked(tensor: Tensor) -> bool:
+    """Return whether that element has its mark."""
+    held = _held(tensor)
+    return held is not None and unfilled(held.data.as_strided((1,), (1,)), 0) > 0
+
+
+def _held(tensor: Any) -> Tensor | None:
+    """The part of a tensor that this process holds; None where it has no element, or none that a mark fits."""
+    held: Tensor = tensor if type(tensor) in _PLAIN else getattr(tensor, "_local_tensor", tensor)
+    fits = type(held) in _PLAIN and held.dtype in _MARKS and not held.is_meta and 0 not in held.shape
+    return held if fits else None
+
+
+_PLAIN = (Tensor, nn.Parameter)
 
 
 _is_alias: Any = vars(torch._C)["_is_alias_of"]  # torch does not list it

@@ -12,7 +12,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from torch import nn
 from torch.compiler import is_dynamo_compiling
@@ -41,15 +41,6 @@ REGISTRATION = threading.RLock()
 """Held by whoever changes the tables of classes."""
 
 
-class Dispatch(NamedTuple):
-    """The functions that dispatch for a class; None where it inherits the function."""
-
-    forward: Callable[..., Any] | None = None
-    call: Callable[..., Any] | None = None
-    fallback: Callable[..., Any] | None = None
-    """The function that `forward` runs where there is no handler."""
-
-
 class HandlerTables:
     """The tables of a functional class. A registration replaces them by new ones, so that readers need no lock."""
 
@@ -57,15 +48,19 @@ class HandlerTables:
     """A `Registration` for each type with a handler on this very class."""
     _table: ClassVar[dict[type, Handler]] = {}
     """The handler for each type that is registered on this class or a base; the nearest base counts."""
-    _find_open: ClassVar[FindType | None] = None
-    """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
+    _find: ClassVar[FindType | None] = None
+    """Finds the registered type for an object class."""
+    _is_open: ClassVar[bool] = False
+    """True where abstract classes are registered, which can get subclasses at any time."""
     _by_instance: ClassVar[tuple[type, ...]] = ()
     """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
     _resolved: ClassVar[Resolved] = {}
     """The handler for an object class, or None, as far as one was looked for: for the registered types from the start, and for no
-    others where abstract classes are registered, which can get subclasses at any time. Empty where `_by_instance` is not."""
-    _dispatch: ClassVar[Dispatch] = Dispatch()
-    """The functions that were put into this very class."""
+    others where `_is_open`. Empty where `_by_instance` is not."""
+    _forward: ClassVar[Callable[..., Any] | None] = None
+    """The `forward` that dispatches, where handlers gave this class or a base one."""
+    _fallback: ClassVar[Callable[..., Any]]
+    """The function that it runs where there is no handler."""
 
 
 Handler = Callable[..., Any]

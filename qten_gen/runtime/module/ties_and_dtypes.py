@@ -312,7 +312,7 @@ def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callabl
     gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
     kept = {id(tensor): tensor for tensor in (*tensors, *gradients)}
 
-    @wraps(fn)
+    @wraps(getattr(fn, "__wrapped__", fn))  # by which `to_empty` is recognised, in modules below too
     def change(tensor: Tensor) -> Tensor:
         changed = fn(tensor)
         if id(tensor) not in kept or changed.dtype == tensor.dtype:
