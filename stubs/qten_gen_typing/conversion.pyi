@@ -233,5 +233,6 @@ class Conversion(Stored):
 
         Raises:
             IndexError: there is no such batch dimension.
-            TypeError: the function returns something else, or a value for each item in a field that the batch does not carry.
+            TypeError: the function returns something else, or a value for each item in a field that the batch does not carry; or a
+                field is Ragged.
         """
