@@ -169,8 +169,8 @@ def _made(call: ast.Call, place: NodePath, scope: Scope) -> TypeExpr | None:
 _TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
 
 
-def type_parameter_names(node: ast.ClassDef) -> list[str]:
-    """The names of the type parameters of a class, without stars."""
+def type_parameter_names(node: ast.stmt | None) -> list[str]:
+    """The names of the type parameters of a class or an alias, without stars."""
     return [parameter.name for parameter in getattr(node, "type_params", ())]
 
 
@@ -180,10 +180,10 @@ def type_parameters(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
     return f"[{', '.join(texts)}]" if texts else ""
 
 
-def class_type_variables(
-    node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str
+def variables_of(
+    node: ast.stmt | None, place: NodePath, scope: Scope, qualname: str
 ) -> Iterator[tuple[str, TypeVariable]]:
-    """The type parameters of a class, by names such as `Class.T`."""
+    """The type parameters of a class or an alias, by names such as `Class.T`."""
     for index, parameter in enumerate(getattr(node, "type_params", ())):
         where = place / "type_params" / index / "bound"
         yield f"{qualname}.{parameter.name}", _bounded(getattr(parameter, "bound", None), where, scope)

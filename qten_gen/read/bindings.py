@@ -206,6 +206,7 @@ class Binding(NamedTuple):
     for_checkers: bool = False
     is_conditional: bool = False
     """True if it stands in a block."""
+    type_statement: TypeAlias | None = None
 
 
 @record(frozen=True, slots=True)
@@ -307,7 +308,7 @@ def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterat
         case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
             yield node.name, Binding(is_definition=True, is_class=isinstance(node, ast.ClassDef))
         case TypeAlias():
-            yield node.name.id, Binding(value=node.value, place=place / "value")
+            yield node.name.id, Binding(value=node.value, place=place / "value", type_statement=node)
         case ast.Assign(targets=targets):
             for target in targets:
                 # A part of an unpacked value is not in the text.

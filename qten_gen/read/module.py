@@ -25,7 +25,7 @@ from ..model import (
     language,
 )
 from ..model.diagnostics import Diagnostic
-from .annotations import Meanings, add_class_names, alias, class_type_variables, type_expr, type_variable
+from .annotations import Meanings, add_class_names, alias, type_expr, type_parameter_names, type_variable, variables_of
 from .bindings import (
     BLOCK,
     Binding,
@@ -117,6 +117,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
             if not type_checking and _makes_specifier(node, scope):
                 found.meant.makers.add(node.name)
     for name, binding in known.values.items():
+        found.type_variables.update(variables_of(binding.type_statement, binding.place, scope, name))
         if isinstance(binding.value, ast.Call):
             variable = type_variable(binding.value, binding.place, scope)
             if variable is not None:
@@ -177,11 +178,11 @@ def _take_class(node: ast.ClassDef, place: NodePath, scope: Scope, found: _Found
     if source.name in found.classes:
         found.repeated.append(source)
     found.classes[source.name] = source
-    found.type_variables.update(class_type_variables(node, place, scope, node.name))
+    found.type_variables.update(variables_of(node, place, scope, node.name))
     add_class_names(node, place, scope, node.name, found.meant)
     for statement, where, outer, around_it in inner_classes(node, place, scope, node.name):
         qualname = f"{outer}.{statement.name}"
-        found.type_variables.update(class_type_variables(statement, where, scope, qualname))
+        found.type_variables.update(variables_of(statement, where, scope, qualname))
         add_class_names(statement, where, scope, qualname, found.meant)
         found.within[qualname] = class_source(statement, where, scope, outer, around_it)
 
@@ -205,7 +206,8 @@ def _meanings(known: Bindings, scope: Scope) -> Meanings:
     found = Meanings()
     for name, binding in known.values.items():
         assert binding.value is not None
-        meant = alias(binding.value, binding.place, scope)
+        parameters = {each: f"{name}.{each}" for each in type_parameter_names(binding.type_statement)}
+        meant = alias(binding.value, binding.place, replace(scope, inner=parameters) if parameters else scope)
         if meant is not None:
             found.aliases[name] = meant
         elif is_made(binding.value, scope):

@@ -6,7 +6,7 @@ import ast
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, InitVar
 
 from ..common.fingerprint_rows import recorded_call
@@ -16,7 +16,6 @@ from ..model import HIDDEN, TypeExpr, language, union
 from ..model.dimensions import parsed_expression
 from .specifiers import ClassStatement
 
-_MISSING = object()
 _NO_TYPES: tuple[type, ...] = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 """Objects that are no types. They are shown as they are, also where the annotation is a string that names them."""
 _METHODS: tuple[type, ...] = (types.FunctionType, property, classmethod, staticmethod)
@@ -37,10 +36,9 @@ class AnnotationWalk:
 
     def expr(self, annotation: object) -> TypeExpr:
         """The type expression of an annotation: a class, a typing construct, a string."""
-        if isinstance(annotation, typing.ForwardRef | str):
-            return self._from_object(annotation)
         found = self._from_object(annotation)
-        return found if found.name == HIDDEN else replace(found, text=annotation_text(annotation))
+        is_text = isinstance(annotation, typing.ForwardRef | str)
+        return found if is_text or found.name == HIDDEN else replace(found, text=annotation_text(annotation))
 
     def _from_object(self, annotation: object) -> TypeExpr:
         """The type expression of an evaluated annotation, without its text. A recursive alias may hold anything in itself."""
@@ -70,16 +68,14 @@ class AnnotationWalk:
             return self._from_type_variable(annotation)
         if isinstance(annotation, typing.NewType):
             return self._from_object(annotation.__supertype__)
-        # Before `origin`: the origin of `Alias[int]` is the alias itself, whose attributes it shows as its own.
-        if isinstance(alias := getattr(annotation, "__value__", _MISSING), type) or (
-            alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
-        ):
-            return self._from_object(alias)
         if isinstance(annotation, InitVar):
             return TypeExpr("dataclasses.InitVar", (self.expr(annotation.type),))
-        origin = typing.get_origin(annotation)
+        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+        if _is_type_alias(alias := annotation if origin is None else origin):
+            self._fill(alias, map(self.expr, arguments))
+            return self._from_object(getattr(alias, "__value__"))  # noqa: B009 # it has no class before Python 3.12
         if origin is typing.Annotated:
-            inner, *metadata = typing.get_args(annotation)
+            inner, *metadata = arguments
             expr = self._from_object(inner)
             mark = next((mark for mark in language.ANNOTATED if mark in metadata), None)
             return expr if mark is None else TypeExpr(mark, (expr,))
@@ -88,14 +84,12 @@ class AnnotationWalk:
             name = str(getattr(annotation, "__name__", "")).partition("[")[0]
             return TypeExpr(f"jaxtyping.{name}", (self.expr(getattr(annotation, "array_type", None)), dims))
         if origin in (typing.Union, types.UnionType):
-            return union(tuple(self.expr(argument) for argument in typing.get_args(annotation)))
+            return union(tuple(map(self.expr, arguments)))
         # What it holds are values, not types.
         if origin is typing.Literal:
             return TypeExpr(self._name(origin))
         if origin is not None:
-            return TypeExpr(
-                self._name(origin), tuple(self._argument(argument) for argument in typing.get_args(annotation))
-            )
+            return TypeExpr(self._name(origin), tuple(map(self._argument, arguments)))
         hidden = None if isinstance(annotation, type) else self._bound_in_body(annotation)
         if hidden is not None:
             return TypeExpr(HIDDEN, text=hidden)
@@ -133,23 +127,16 @@ class AnnotationWalk:
         ):
             return "tensordict.TensorClass"  # whatever the class is that tensordict made, fields refuse it
         # A class derived from Tensor is a tensor to a field.
-        if isinstance(value, type) and value is not self._tensor and issubclass(value, self._tensor):
+        tensor: type = vars(sys.modules["torch"])["Tensor"]
+        if isinstance(value, type) and issubclass(value, tensor):
             return "torch.Tensor"
         if module.partition(".")[0] == language.PACKAGE:
             module = language.PACKAGE
         qualified = f"{module}.{name}"
-        if qualified == "torch._tensor.Tensor":
-            qualified = "torch.Tensor"
         if isinstance(value, type) and qualified != language.RAGGED and self._statement.is_tensorclass(value):
             self._declare(qualified)
             self._statement.classes[qualified] = value
         return qualified
-
-    @property
-    def _tensor(self) -> type:
-        tensor = vars(sys.modules["torch"])["Tensor"]
-        assert isinstance(tensor, type)
-        return tensor
 
     def _from_text(self, text: str) -> TypeExpr:
         node = parsed_expression(text)
@@ -181,7 +168,13 @@ class AnnotationWalk:
             found = self._of_body(head.id) or self._statement.resolve(head.id)
         except NameError:
             return None
-        return found if typing.get_origin(found) is not None and getattr(found, "__parameters__", None) else None
+        is_alias = typing.get_origin(found) is not None or _is_type_alias(found)
+        return found if is_alias and getattr(found, "__parameters__", None) else None
+
+    def _fill(self, alias: object, given: Iterable[TypeExpr]) -> None:
+        """Let the type variables of a generic alias of any kind stand for these types."""
+        variables: tuple[typing.TypeVar, ...] = getattr(alias, "__parameters__", ())
+        self._filled |= dict(zip(variables, given, strict=False))
 
     def _from_evaluated(self, text: str) -> TypeExpr:
         """The type that another expression in a string gives, such as `Tensor if WIDE else str`."""
@@ -248,14 +241,12 @@ class AnnotationWalk:
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
         """`head[slice_]` in a string. The result is what `_from_object` returns for the evaluated object."""
+        items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         alias = self._generic_alias(head)
         if alias is not None:
-            given = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
-            variables: tuple[typing.TypeVar, ...] = getattr(alias, "__parameters__")  # noqa: B009 # an alias of any kind
-            self._filled |= dict(zip(variables, map(self._from_node, given), strict=False))
+            self._fill(alias, map(self._from_node, items))
             return self._from_object(alias)
         outer = self._from_node(head)
-        items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         if outer.name.startswith("jaxtyping."):
             return self._from_array(outer.name, head, items)
         if outer.name == "typing.Annotated":
@@ -285,6 +276,11 @@ class AnnotationWalk:
             case ast.Constant():
                 return TypeExpr("", text=ast.unparse(item))
         return self._from_node(item)
+
+
+def _is_type_alias(value: object) -> bool:
+    """Return whether a value was made by `type Name = ...`, or by TypeAliasType, of typing_extensions too."""
+    return type(value).__name__ == "TypeAliasType"
 
 
 class _Names(dict[str, object]):

@@ -12,8 +12,8 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_533,
     "run|project|generate": 4_221,
-    "read|link|model|common": 8_031,
-    "reflection": 928,
+    "read|link|model|common": 8_034,
+    "reflection": 924,
     "rules": 5_071,
     "emit|report|building": 2_236,
     "runtime/declaring": 3_296,

@@ -24,6 +24,12 @@ TYPES = {
 
 _TWO = "try:\n    NAME = {}\nexcept ImportError:\n    NAME = {}"
 
+
+def filled(text: str) -> Way:
+    """The annotation as the argument of a generic alias."""
+    return lambda piece: replace(found := named(text)(piece), expr=f"{found.expr}[{piece.expr}]")
+
+
 WAYS: dict[str, Way] = {
     "plain": same,
     "in brackets": written("(EXPR)"),
@@ -58,12 +64,10 @@ WAYS: dict[str, Way] = {
     "alias in its own class": lambda piece: replace(piece, expr="Own", inside=f"Own = {piece.expr}\n"),
     "recursive alias": named("NAME = Union[EXPR, list['NAME'], dict[str, 'NAME']]"),
     "recursive TypeAliasType": named("NAME = TypeAliasType('NAME', 'EXPR | list[NAME] | dict[str, NAME]')"),
-    "generic alias": lambda piece: replace(
-        found := named("T_NAME = TypeVar('T_NAME')\nNAME = Union[T_NAME, None]")(piece),
-        expr=f"{found.expr}[{piece.expr}]",
-    ),
-    "generic alias of an optional": lambda piece: replace(
-        found := named("T_NAME = TypeVar('T_NAME')\nNAME = Optional[T_NAME]")(piece), expr=f"{found.expr}[{piece.expr}]"
+    "generic alias": filled("T_NAME = TypeVar('T_NAME')\nNAME = Union[T_NAME, None]"),
+    "generic alias of an optional": filled("T_NAME = TypeVar('T_NAME')\nNAME = Optional[T_NAME]"),
+    "generic TypeAliasType": filled(
+        "T_NAME = TypeVar('T_NAME')\nNAME = TypeAliasType('NAME', Union[T_NAME, None], type_params=(T_NAME,))"
     ),
     "generic alias left open": named("T_NAME = TypeVar('T_NAME', bound=EXPR)\nNAME = Optional[T_NAME]"),
     "Optional": written("Optional[EXPR]"),
@@ -133,9 +137,7 @@ WAYS: dict[str, Way] = {
 if __import__("sys").version_info >= (3, 12):
     WAYS["type statement"] = named("type NAME = EXPR")
     WAYS["type statement of a type statement"] = named("type NAME_1 = EXPR\ntype NAME = NAME_1")
-    WAYS["generic type statement"] = lambda piece: replace(
-        found := named("type NAME[T] = T | None")(piece), expr=f"{found.expr}[{piece.expr}]"
-    )
+    WAYS["generic type statement"] = filled("type NAME[T] = T | None")
 
 
 def quoted(piece: Piece) -> Piece:

@@ -184,6 +184,7 @@ def _generated(package: str, declarations: Mapping[str, Declaration], stale: boo
     name = f"{package}.model_qten"
     module = ModuleType(name)
     module.__spec__ = ModuleSpec(name, None)
+    vars(module)["_rt"] = generated
     for declaration in declarations.values():
         cls = _light(declaration, vars(module))
         if stale:
