@@ -20,6 +20,7 @@ _MODULES = {
     "batch_sizes": "fields.batch_sizes",
     "containers": "fields.dicts_and_lists",
     "json_values": "storage.json_values",
+    "keys": "methods.keys",
     "memory_map": "storage.memory_map",
     "nested": "fields.nested",
     "packing": "torch_tools.packing",

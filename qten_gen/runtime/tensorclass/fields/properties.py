@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from ....common.naming import storage
+from ..core import late
 from ..core.locks import refuse_other
 from ..core.stored import Stored
 from .tensor import tensor
@@ -81,8 +82,6 @@ def frozen_property(name: str, read: Callable[[Any], Any], doc: str) -> property
 
 def _property(name: str, read: Callable[[Any], Any], write: Callable[[Any, Any], None], doc: str) -> property:
     def delete(self: Stored) -> None:
-        from ..methods import keys  # imported when a field is deleted
-
-        keys.delete(self, name)
+        late.keys.delete(self, name)
 
     return property(read, write, delete, doc)
