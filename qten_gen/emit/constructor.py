@@ -20,7 +20,7 @@ from ..model import (
     language,
 )
 from ..model.build_field import computed
-from ..model.dimensions import canonical, dim_names, in_words, to_python
+from ..model.dimensions import canonical, dim_names, to_python
 from ..model.foreign_classes import PLACED, WITHOUT_TENSORS
 from . import layout, spelling
 from .names import Builtins
@@ -80,11 +80,6 @@ def if_wanted(made: str, when: Dim | None, builtins: Builtins) -> str:
 def either(when: Dim, made: str, otherwise: str, builtins: Builtins) -> str:
     """The statements of a constructor that do one of two things, as a condition says."""
     return f"if {written(when, builtins)}:\n            {made}\n        else:\n            {otherwise}"
-
-
-def condition_in_words(when: Dim) -> str:
-    """A condition as documentation shows it."""
-    return f"`{in_words(when)}`"
 
 
 Siblings = Mapping[str, str]

@@ -21,7 +21,7 @@ from ..model import (
 from . import module, tensorclass
 from .constructor import Siblings
 from .module import ModuleView, own_name
-from .names import IMPORTS, NestedNames, beside, combined, nested_names, runtime_imports
+from .names import IMPORTS, beside, combined, nested_names, runtime_imports
 from .tensorclass import TensorClassView
 
 
@@ -30,11 +30,14 @@ class PythonFileView(NamedTuple):
 
     summary: str
     classes: tuple[TensorClassView | ModuleView, ...]
-    has_tensorclasses: bool
     checking: tuple[str, ...]
     """The statements under TYPE_CHECKING: imports for the names in annotations."""
     is_checked: bool
     """True if checkers and formatters see it."""
+
+    @property
+    def has_tensorclasses(self) -> bool:
+        return any(isinstance(cls, TensorClassView) for cls in self.classes)
 
     def imports(self, classes: Iterable[str]) -> tuple[tuple[str, ...], ...]:
         """The imports that the texts of the classes and the template need when the module runs, in groups."""
@@ -47,7 +50,6 @@ def python_file(file: FileDecl) -> PythonFileView:
     return PythonFileView(
         summary=f"Constructors and properties of the classes in `{source_name(file)}`.",
         classes=classes,
-        has_tensorclasses=_has_tensorclasses(file.declarations),
         checking=annotation_imports(file),
         is_checked=True,
     )
@@ -75,7 +77,6 @@ def python_class(declaration: Declaration) -> PythonFileView:
     return PythonFileView(
         summary=f"Constructor and properties of `{declaration.name}`, rendered in memory.",
         classes=classes,
-        has_tensorclasses=_has_tensorclasses((declaration,)),
         checking=("pass",),
         is_checked=False,
     )
@@ -85,17 +86,12 @@ def _python_classes(
     declarations: tuple[Declaration, ...], variables: Collection[str] = (), siblings: Siblings = MappingProxyType({})
 ) -> tuple[TensorClassView | ModuleView, ...]:
     names = nested_names(declarations)
-    return tuple(_python_class(declaration, names, variables, siblings) for declaration in declarations)
-
-
-def _python_class(
-    declaration: Declaration, names: NestedNames, variables: Collection[str], siblings: Siblings
-) -> TensorClassView | ModuleView:
-    match declaration:
-        case TensorClassDecl():
-            return tensorclass.view(declaration, names, variables)
-        case ModuleDecl():
-            return module.view(declaration, siblings, variables)
+    return tuple(
+        tensorclass.view(declaration, names, variables)
+        if isinstance(declaration, TensorClassDecl)
+        else module.view(declaration, siblings, variables)
+        for declaration in declarations
+    )
 
 
 def _siblings(file: FileDecl) -> Siblings:
@@ -106,10 +102,6 @@ def _siblings(file: FileDecl) -> Siblings:
         for declaration in file.declarations
         if isinstance(declaration, ModuleDecl) and not declaration.custom_init and declaration.name not in decorated
     }
-
-
-def _has_tensorclasses(declarations: tuple[Declaration, ...]) -> bool:
-    return any(isinstance(declaration, TensorClassDecl) for declaration in declarations)
 
 
 def source_name(file: FileDecl) -> str:

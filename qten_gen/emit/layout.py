@@ -36,15 +36,6 @@ def stacked(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     return "\n".join([head, *(f"{inner}{item}," for item in items), " " * indent + tail])
 
 
-def signature(name: str, parameters: Sequence[str], result: str, indent: int) -> str:
-    """The `def` line of a method, set out like `bracketed`.
-
-    >>> signature("_fill", ["x: Tensor"], "Self", 4)
-    'def _fill(self, x: Tensor) -> Self:'
-    """
-    return bracketed(f"def {name}(", ["self", *parameters], f") -> {result}:", indent)
-
-
 def comprehension(head: str, item: str, clause: str, tail: str, indent: int) -> str:
     """A comprehension between brackets: on one line where it fits, else the item and the clause on lines of their own.
 

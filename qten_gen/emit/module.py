@@ -27,7 +27,6 @@ from . import layout, spelling
 from .constructor import (
     Siblings,
     computing_function,
-    condition_in_words,
     is_computed,
     is_several,
     registration_of_child,
@@ -155,13 +154,14 @@ def _signature(config: list[ConfigDecl], module: str, builtins: Builtins, variab
         return spelling.parameter(field, spelling.python_type(field, module, builtins, variables))
 
     parameters = (
+        "self",
         *(parameter(field) for field in config if not field.kw_only),
         "*",
         *(parameter(field) for field in config if field.kw_only),
         "device: _rt.DeviceLike = None",
         "dtype: _torch.dtype | None = None",
     )
-    return layout.signature("__init__", parameters, "None", 4)
+    return layout.bracketed("def __init__(", parameters, ") -> None:", 4)
 
 
 def _registrations(declaration: ModuleDecl, siblings: Siblings, builtins: Builtins) -> tuple[str, ...]:
@@ -248,13 +248,10 @@ def _registered(own: list[ModuleField]) -> Iterator[str]:
 
 def _property(kind: str, field: ParameterDecl | BufferDecl | SubmoduleDecl, words: str) -> str:
     """The assignment of a property, which documents its field in the field's own words and in ours."""
-    said = f"{words}." if field.when is None else f"{words}; {_exists(field)} {condition_in_words(field.when)}."
+    exists = "those with" if isinstance(field, SubmoduleDecl) and field.is_filtered else "None unless"
+    said = f"{words}." if field.when is None else f"{words}; {exists} `{in_words(field.when)}`."
     doc = layout.doc_argument(f"{field.doc}\n\n{said}" if field.doc else said, 8)
     return layout.bracketed(f"{field.name} = _rt.{kind}(", [f'"{field.name}"', doc], ")", 4)
-
-
-def _exists(field: ParameterDecl | BufferDecl | SubmoduleDecl) -> str:
-    return "those with" if isinstance(field, SubmoduleDecl) and field.is_filtered else "None unless"
 
 
 def _children_in_words(field: SubmoduleDecl) -> str:

@@ -6,7 +6,7 @@ from qten_gen.model import FileDecl
 from qten_gen.read.module import read
 from tests.linking import link
 
-HEAD = "from torch import Tensor, nn\nfrom qten_gen import Module, TensorClass\n"
+HEAD = "from torch import Tensor, nn\nfrom qten_gen import Module, TensorClass, param\n"
 
 
 def linked(**files: str) -> dict[str, FileDecl]:

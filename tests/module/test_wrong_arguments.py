@@ -119,6 +119,10 @@ class Heads(Module):
     heads: ModuleDict[nn.Linear] = submodule(nn.Linear, 2, 2, keys="tasks")
 
 
+class Valued(Module):
+    scale: Tensor = buffer(3, value="make")
+
+
 class Typo(Module):
     inner: nn.Linear = submodule(nn.Linear, 2, 2)
     outer: nn.Parameter = param(tie="inner.wieght")
@@ -165,6 +169,7 @@ def test_a_wrong_value_works_or_raises_an_error_that_names_class_and_argument(cl
             "Steps: cannot compute sizes[index + 1] of sizes = [1, 2], index = 1: list index out of range",
         ),
         (Heads, (("a.b",),), "Heads: cannot compute ModuleDict({key: nn.Linear("),
+        (Valued, (), "Valued: cannot compute buffer(value='make'): 'Valued' object has no attribute 'make'"),
         (Typo, (), "Typo: cannot compute param(tie='inner.wieght'): Linear has no attribute"),
     ],
 )

@@ -58,17 +58,10 @@ def keep_bases(cls: type, bases: tuple[type, ...], generated: type) -> None:
 
 def is_declaring(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> bool:
     """Return whether a call declares fields, flags or a constructor, and is not a copy of a class that has a declaration."""
-    if is_complete(namespace):
+    if "_declared_as" in namespace:
         return False
     given = bool(keywords) or "__init__" in namespace or bool(class_annotations(namespace))
     return given or any(recorded_call(value) is not None for value in namespace.values())
-
-
-def is_complete(namespace: Mapping[str, object]) -> bool:
-    """Return whether a namespace belongs to a class with a declaration, which is copied: `type(Batch)("Copy", Batch.__bases__,
-    ...)`.
-    """
-    return "_declared_as" in namespace
 
 
 def named(metaclass: type, name: str, namespace: Mapping[str, object]) -> dict[str, object]:

@@ -167,18 +167,17 @@ def _undeclared(
     """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
     from . import dynamic_classes
 
-    if dynamic_classes.is_complete(namespace):
-        cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
-        mcls._complete_class(cls)
+    generated, is_copy = dynamic_classes.generated_base(namespace), "_declared_as" in namespace
+    if generated is None and not is_copy:
+        cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.named(mcls, name, namespace))
+        mcls._register(cls)
         return cls
-    generated = dynamic_classes.generated_base(namespace)
-    if generated is not None:
-        cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
+    cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.rebuilt(namespace))
+    if generated is None or is_copy:
+        mcls._complete_class(cls)
+    else:
         mcls._register(cls, is_filled=False)
         dynamic_classes.show_rebuilt(generated.cls)
-        return cls
-    cls = DeclaredClass.__new__(mcls, name, bases, dynamic_classes.named(mcls, name, namespace))
-    mcls._register(cls)
     return cls
 
 

@@ -51,7 +51,7 @@ class Registration(NamedTuple):
 
     def __reduce__(self) -> tuple[type[Registration], tuple[object, ...]]:
         """In another process the class of a script is without the code that registered its handlers."""
-        return Registration, (*self[:5], _no_code, self.written)
+        return Registration, (*self[:5], types.NoneType, self.written)
 
 
 def registration(handler: Handler, statement: FrameType) -> Registration:
@@ -69,10 +69,6 @@ def is_repeated(old: Registration, new: Registration) -> bool:
     # Of one execution of a file, the code is the same object: then these are two statements in one function.
     same_scope = (old.module, old.scope) == (new.module, new.scope)
     return same_statement or (same_scope and old.code() is not new.code())
-
-
-def _no_code() -> None:
-    return None
 
 
 def registrable(owner: str, given: object) -> tuple[type, ...]:

@@ -96,21 +96,18 @@ def partition(
             other, first = group_of.setdefault(id(named[name]), (group, name))
             if other != group:
                 problems.append(f"{name} is in {group!r} and in {other!r}{'' if first == name else f', as {first}'}")
-    # Reversed, so that the first name of a tied parameter stays.
-    unique = {id(parameter): name for name, parameter in reversed(named.items())}
-    left = [
-        name for name, parameter in named.items() if id(parameter) not in group_of and unique[id(parameter)] == name
-    ]
+    left = []
+    for name, parameter in named.items():
+        if id(parameter) not in group_of:
+            group_of[id(parameter)] = (rest[0] if rest else "", name)
+            left.append(name)
     if left and not rest:
         problems.append(f"in no group: {listed(left)}; add a group with `...` for the rest")
     if problems:
         raise ValueError("partition(): " + "; ".join(problems))
-    found: dict[str, dict[str, nn.Parameter]] = {group: {} for group in groups}
-    for name, parameter in named.items():
-        group, first = group_of.get(id(parameter), (rest[0] if rest else "", unique[id(parameter)]))
-        if name == first:
-            found[group][name] = parameter
-    return found
+    return {
+        group: {name: each for name, each in named.items() if group_of[id(each)] == (group, name)} for group in groups
+    }
 
 
 def audit(model: nn.Module, *optimizers: Optimizer) -> None:

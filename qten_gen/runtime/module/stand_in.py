@@ -85,8 +85,9 @@ def is_close(found: Tensor, value: Tensor) -> bool:
     return torch.allclose(found, value, rtol=0.02, atol=1e-6, equal_nan=True)
 
 
-def _empty(tensor: Any) -> Tensor:
+def _empty(tensor: Tensor | None) -> Tensor:
     """Memory for a buffer on the CPU, in the dtype that a constructor fills: a later cast of the module rounds."""
+    assert tensor is not None  # it is one that has elements
     dtype = tensor.dtype
     if tensor.is_floating_point() and dtype.itemsize > 1:  # float8 is promoted to nothing
         dtype = torch.promote_types(dtype, torch.get_default_dtype())
@@ -130,37 +131,43 @@ class _NothingElseIsWritten(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return made
 
 
-def _copied(value: Any, made: dict[int, Any]) -> Any:
+_Made = dict[int, nn.Module]
+"""The stand-ins so far, by the ids of their modules."""
+
+
+def _copied(value: object, made: _Made) -> object:
     """An attribute for a stand-in: with new containers in place of those in it, and stand-ins of modules."""
     if isinstance(value, nn.Module):
         return _stand_in(value, made)
-    if type(value) in (dict, OrderedDict):  # the hooks are in one of these
+    if isinstance(value, dict) and type(value) in (dict, OrderedDict):  # the hooks are in one of these
         return type(value)((key, _copied(held, made)) for key, held in value.items())
-    return type(value)(_copied(held, made) for held in value) if type(value) in (list, set, tuple) else value
+    if isinstance(value, list | set | tuple) and type(value) in (list, set, tuple):
+        return type(value)(_copied(held, made) for held in value)
+    return value
 
 
-def _stand_in(module: Any, made: dict[int, Any]) -> Any:
+def _stand_in(module: nn.Module, made: _Made) -> nn.Module:
     """A module of the same class and attributes, with its parameters, persistent buffers and children on meta.
 
-    What a method changes in it changes nothing else. `made` has the stand-ins so far by the ids of their modules.
+    What a method changes in it changes nothing else.
     """
     if id(module) in made or isinstance(module._modules, _Children):
         return made.get(id(module), module)
-    twin: Any = object.__new__(type(module))
-    made[id(module)] = twin
-    twin._buffers = {}
-    twin._parameters = {name: _on_meta(each) for name, each in module._parameters.items()}
+    made[id(module)] = twin = object.__new__(type(module))
+    state = vars(twin)
+    state["_parameters"] = {name: _on_meta(each) for name, each in module._parameters.items()}
+    state["_buffers"] = {}
     for name, each in module._buffers.items():
         # In a plain module, `to_empty` leaves no sign where it wrote nothing, but that nobody else has.
         is_made = name in module._non_persistent_buffers_set and (
             isinstance(module, ModuleBase) or version_of(each) > 0
         )
-        twin._buffers[name] = each.clone() if is_made and each is not None else _on_meta(each)
-    twin._modules = _Children(module._modules)
-    twin._modules.made = made
+        state["_buffers"][name] = each.clone() if is_made and each is not None else _on_meta(each)
+    state["_modules"] = _Children(module._modules)
+    state["_modules"].made = made
     for key, value in vars(module).items():
-        if key not in vars(twin) and key != WATCHED:
-            vars(twin)[key] = _copied(value, made)
+        if key not in state and key != WATCHED:
+            state[key] = _copied(value, made)
     return twin
 
 
@@ -172,11 +179,11 @@ def _on_meta(tensor: Tensor | None) -> Tensor | None:
     return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made
 
 
-class _Children(UserDict[str, Any]):
+class _Children(UserDict[str, nn.Module | None]):
     """The children of a stand-in, which are made when they are read."""
 
-    made: dict[int, Any]
+    made: _Made
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> nn.Module | None:
         child = self.data[name]
-        return _stand_in(child, self.made) if isinstance(child, nn.Module) else child
+        return None if child is None else _stand_in(child, self.made)

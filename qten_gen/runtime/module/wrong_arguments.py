@@ -90,6 +90,9 @@ class _InWords(ast.NodeTransformer):
         self.generic_visit(node)
         node.keywords = [each for each in node.keywords if ast.unparse(each) not in ("device=device", "dtype=dtype")]
         match ast.unparse(node.func):
+            case "register_value" | "register_parameter_value" as register:
+                kind = "buffer" if register == "register_value" else "param"
+                return ast.Call(ast.Name(kind), [], [ast.keyword("value", node.args[2])])
             case "construct":
                 node.func, *node.args = node.args
             case "chosen":

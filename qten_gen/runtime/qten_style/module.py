@@ -92,6 +92,8 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             TypeError: the constructor does not take these arguments, or `config` is not a mapping of them.
         """
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
+        if not isinstance(config, Mapping):
+            raise TypeError(f"{cls.__name__}.from_config: expected a mapping of arguments by name, got {config!r}")
         if cls._config:
             from .nested_config import with_dataclasses
 

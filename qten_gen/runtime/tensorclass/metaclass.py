@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from abc import update_abstractmethods
 from collections.abc import Collection, Mapping
+from functools import wraps
+from inspect import unwrap
 from multiprocessing.reduction import ForkingPickler
-from types import MemberDescriptorType
+from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_transform
 
 from ...common import language
@@ -124,6 +126,7 @@ class TensorClassMeta(DeclarationMeta):
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` that the class defines.
         generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(vars(generated)["__init__"]))
+        _ask_for_fields(cls)
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
         attributes.guard(cls, private)
@@ -147,6 +150,27 @@ def _shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
     return {
         f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None and f.kind is not FieldKind.RAGGED
     }
+
+
+def _ask_for_fields(cls: type) -> None:
+    """Let the own `__init__` of a class say that it leaves an object without fields. One that calls another is left as it is."""
+    own = vars(cls).get("__init__")
+    if not isinstance(own, FunctionType) or "__init__" in unwrap(own).__code__.co_names:
+        return
+
+    @wraps(own)
+    def init(self: Stored, *args: object, **keywords: object) -> None:
+        try:
+            own(self, *args, **keywords)
+        except AttributeError:
+            if hasattr(self, "_lock"):
+                raise
+        if not hasattr(self, "_lock"):
+            raise TypeError(
+                f"{cls.__name__}.__init__ has to call super().__init__(...), which stores the fields"
+            ) from None
+
+    type.__setattr__(cls, "__init__", init)
 
 
 def _implement_abstract(cls: type, summary: Summary) -> None:

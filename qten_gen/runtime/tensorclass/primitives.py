@@ -252,7 +252,8 @@ def _lines(summary: Summary, name: str) -> Iterator[str]:
     else:
         parameters, *lines = _MAKING[name]
         yield f"def {name}(self, {parameters}):"
-        values = _listed([text for text in _texts(in_order, name) if text])
+        # A line for each field, so that a traceback shows the one that failed.
+        values = "".join(f"\n        {text}," for text in _texts(in_order, name) if text) + "\n        "
         yield from (f"    {line.format(values)}" for line in lines)
 
 

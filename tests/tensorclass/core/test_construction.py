@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -221,3 +222,9 @@ def test_compiled_primitives_have_the_parameters_of_the_ground_class() -> None:
     for name in primitives:
         found = inspect.signature(getattr(Batch, name)).parameters
         assert [*found] == [*inspect.signature(vars(Stored)[name]).parameters], name
+
+
+def test_a_traceback_shows_the_field_that_failed() -> None:
+    with pytest.raises(RuntimeError, match="invalid for input of size") as error:
+        batch().apply(lambda tensor: tensor.view(7))
+    assert "fn(self._tokens)," in [entry.line for entry in traceback.extract_tb(error.tb)]

@@ -164,3 +164,14 @@ def test_copies_keep_the_attributes_of_nested_objects() -> None:
     made: Any = Opened(torch.ones(2), Opened(torch.ones(2), batch_size=2), batch_size=2)
     made.inner.note = "a"
     assert [each.inner.note for each in copies(made)] == ["a"] * 6
+
+
+def test_an_own_constructor_has_to_call_the_generated_one() -> None:
+    class Assigning(TensorClass):
+        tokens: Tensor
+
+        def __init__(self) -> None:
+            self.tokens = torch.ones(2)
+
+    with pytest.raises(TypeError, match=r"has to call super\(\).__init__\(...\), which stores the fields"):
+        Assigning()

@@ -49,7 +49,11 @@ def plain_int(value: object) -> int:
     """
     if isinstance(value, int):
         return value
-    return cast(int, value) if isinstance(value, torch.SymInt) else index(cast(SupportsIndex, value))
+    if isinstance(value, torch.SymInt):
+        return cast(int, value)
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"expected an integer, got {shortened(value)}")
+    return index(cast(SupportsIndex, value))
 
 
 def with_inserted(size: Size, at: int, length: int) -> Size:

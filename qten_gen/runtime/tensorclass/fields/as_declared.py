@@ -53,7 +53,8 @@ def as_declared(
         )
         return ragged(self, name, rows, value, batch_size, device, shape)
     if name in self._nested:
-        return nested(self, name, nested_class(type(self), name), value, batch_size, device)
+        size = Size() if name in self._unbatched else batch_size  # the rows of a Ragged
+        return nested(self, name, nested_class(type(self), name), value, size, device)
     if declared.container is not None:
         check = tensor_dict if declared.container == "dict" else tensor_list
         return check(self, name, value, None if declared.unbatched else batch_size, device)

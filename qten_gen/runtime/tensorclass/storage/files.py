@@ -159,7 +159,7 @@ def absolute(path: str | os.PathLike[str]) -> str:
         TypeError: it is bytes, or not a path.
         ValueError: it is empty, which is a mistake more often than the current folder.
     """
-    found: object = os.fspath(path)
+    found: object = os.fspath(path) if hasattr(path, "__fspath__") else path
     if not isinstance(found, str):
         raise TypeError(f"expected a path as a str or an os.PathLike of str, got {describe(path)}")
     if not found:
