@@ -15,7 +15,7 @@ from ..report.concise import headline
 from ..tools.adopt import records
 from ..tools.adopt.adopting import adopt as adopt_sources
 from ..tools.adopt.opening import Sources
-from ..tools.adopt.records import Level, Outcome, as_json, lines_of, summary
+from ..tools.adopt.records import Level, Outcome, lines_of, summary
 from . import DONE, FOUND, MISUSE
 from .options import Options
 
@@ -85,12 +85,10 @@ def _write(changes: Sequence[Change], paths: Sequence[str]) -> list[str]:
 def _print(
     outcome: Outcome, changes: Sequence[Change], options: Options, seconds: float, out: TextIO, err: TextIO
 ) -> None:
-    """Print the report, the diff or the document. With the latter two, standard output contains nothing else."""
-    messages = err if options.json or options.diff else out
+    """Print the report, or the diff, beside which standard output contains nothing else."""
+    messages = err if options.diff else out
     messages.writelines(f"{headline(item, color=options.color.enabled(messages))}\n" for item in outcome.problems)
-    if options.json:
-        out.write(as_json(outcome, options.write))
-    elif options.diff:
+    if options.diff:
         out.writelines(diff(changes))
     elif not options.quiet:
         out.writelines(f"{line}\n" for line in lines_of(outcome, options.verbose, options.color.enabled(out)))

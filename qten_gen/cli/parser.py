@@ -136,7 +136,6 @@ _BASELINE = (
     _value("write-baseline", "FILE", "write the warnings of today into FILE", type=path),
 )
 _COLOR = _value("color", "WHEN", "auto, always or never (auto)", type=_color, default="auto")
-_JSON = _flag("json", "print a JSON document")
 _HELP = _flag("help", "print this text and exit", action=_Show, nargs=0)
 
 
@@ -190,7 +189,7 @@ base's, attributes that nothing defines. The sources are read as text.
             _value("config", "NAME=VALUE", "arguments of the constructor", nargs="+", action="extend", default=[]),
             _value("dtype", "DTYPE", "cast the model, as model.to(dtype) does"),
             _flag("unfold", "show equal layers one by one"),
-            _JSON,
+            _flag("json", "print a JSON document"),
             _COLOR,
         ),
         "[options] TARGET",
@@ -242,7 +241,6 @@ is imported.
             ),
             (_flag("write", "change the sources"), _flag("diff", "print the changes as a unified diff")),
             _flag("dataclasses", "also adopt dataclasses with tensor fields"),
-            _JSON,
             _COLOR,
             (
                 _flag("quiet", "print the summary only"),

@@ -13,12 +13,24 @@ from .values import keywords, value
 
 _ALIKE = frozenset({"clone", "contiguous", "copy", "cpu", "cuda", "detach", "pin_memory", "replace", "to"})
 """Methods that return an object of the same class."""
+_DIVIDING = frozenset({"chunk", "split", "unbind"})
+"""Methods that return several of them."""
+_MAKING = frozenset({"cat", "load", "load_memmap", "stack"})
+"""Methods of a class that return an object of it."""
 _WITH_KEYS = frozenset({"exclude", "get", "pop", "replace", "select", "set", "set_", "setdefault", "update"})
 _LOCAL = "<locals>."
 """Stands before the names of classes that are defined in functions."""
 
+_ITEMS, _VALUES = "[]", "{}"
+"""Before an object: what contains several of it, and a dict whose values they are."""
+_CONTAINERS = dict.fromkeys(
+    "list tuple set frozenset deque Sequence Iterable Iterator Collection List Tuple Set".split(), _ITEMS
+)
+_CONTAINERS |= dict.fromkeys("dict Mapping MutableMapping defaultdict OrderedDict Dict".split(), _VALUES)
+
 Object = tuple[str, ...]
-"""An object: its class as the file writes it, `Batch` or `model.Batch`, and the fields that lead to it from one of the class."""
+"""An object: its class as the file writes it, `Batch` or `model.Batch`, and the steps that lead to it from one of the class: its
+fields and properties, and the results of its methods, `doubled()`."""
 
 
 class FieldUse(NamedTuple):
@@ -143,19 +155,25 @@ def _variables(
                 targets.add(id(target))
             case ast.MatchAs(pattern=ast.MatchClass(cls=cls), name=str(name)):
                 given = _class(cls, around)
-            case ast.comprehension(target=ast.Name(id=name)):
+            case ast.NamedExpr(target=ast.Name(id=name) as target, value=assigned):
+                given = _object(assigned, {**around, **found})
+                targets.add(id(target))
+            case ast.For(target=ast.Name(id=name) as target, iter=several):
+                given = _item(_object(several, {**around, **found}))
+                targets.add(id(target))
+            case ast.comprehension(target=ast.Name(id=name) as target, iter=several):
                 annotated.discard(name)
-            # A variable that was not made here may be of a subclass.
-            case (
-                ast.Call(func=ast.Name(id="isinstance" | "type"), args=[ast.Name(id=name), *_])
-                | ast.Match(subject=ast.Name(id=name))
-            ) if name in annotated or name not in found:
-                asked.add(name)
+                given = _item(_object(several, {**around, **found}))
+                targets.add(id(target))
+            case ast.Call(func=ast.Name(id="isinstance" | "type"), args=[subject, *_]) | ast.Match(subject=subject):
+                asked.add((dotted(subject) or "").partition(".")[0])
                 continue
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if id(node) not in targets:
                 pass
             case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.ExceptHandler(name=str(name)):
                 pass
+            case ast.FunctionDef(name=name, returns=result, decorator_list=[]):
+                found[f"{name}()"] = _annotated(result)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 pass
             case ast.ClassDef(name=name) if is_local:
@@ -217,15 +235,37 @@ def _object(node: ast.expr, known: _Known) -> Object | None:
     match node:
         case ast.Name(id=name):
             return known.get(name)
+        case ast.NamedExpr(value=inner):
+            return _object(inner, known)
         case ast.Attribute(value=inner, attr=name) if owner := _object(inner, known):
             return (*owner, name)
-        case ast.Call() if (called := _method(node)) and called[1] in _ALIKE:
-            return _object(called[0], known)
-        case ast.Subscript(value=inner, slice=index) if string_value(index) is None:
-            return _object(inner, known)
+        case ast.IfExp(body=first, orelse=second) if _object(first, known) == _object(second, known):
+            return _object(first, known)
+        case ast.Subscript(value=inner, slice=index) if owner := _object(inner, known):
+            if owner[0] == _VALUES:
+                return owner[1:]
+            is_item = owner[0] == _ITEMS and not isinstance(index, ast.Slice)
+            return None if string_value(index) is not None else owner[1:] if is_item else owner
+        case ast.Call() if (called := _method(node)) and (owner := _object(called[0], known)):
+            if owner[0] == _VALUES:
+                return (_ITEMS, *owner[1:]) if called[1] == "values" else None
+            if called[1] in _DIVIDING:
+                return (_ITEMS, *owner)
+            return owner if called[1] in _ALIKE else (*owner, f"{called[1]}()")
+        case ast.Call(func=ast.Attribute(value=cls, attr=name)) if name in _MAKING and (made := _class(cls, known)):
+            return made
+        case ast.Call(func=ast.Name() as function) if owner := _object(function, known):
+            return (*owner, "forward()")
         case ast.Call(func=function):
             return _class(function, known)
     return None
+
+
+def _item(several: Object | None) -> Object | None:
+    """What a loop over an object gives: what a container holds, another object of the class, or, of a dict, something else."""
+    if several is None or several[0] == _VALUES:
+        return None
+    return several[1:] if several[0] == _ITEMS else several
 
 
 def _class(node: ast.expr, known: _Known) -> Object | None:
@@ -248,6 +288,11 @@ def _annotated(node: ast.expr | None) -> Object | None:
             return _annotated(left)
         case ast.Subscript(value=generic, slice=inner):
             name = (dotted(generic) or "").rpartition(".")[2]
-            return _annotated(inner if name in ("Optional", "Final") else generic)
+            if name not in _CONTAINERS:
+                return _annotated(inner if name in ("Optional", "Final") else generic)
+            kind, parts = _CONTAINERS[name], inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            parts = [each for each in parts if ast.unparse(each) != "..."]
+            item = _annotated(parts[-1]) if len(parts) == (2 if kind == _VALUES else 1) else None
+            return None if item is None else (kind, *item)
     cls = None if node is None else dotted(node)
     return None if cls is None else (cls,)

@@ -133,7 +133,7 @@ def _made(node: ast.AST, owner: str) -> Iterator[str | None]:
             yield attribute_of(node.value, owner)
 
 
-_PRIVATE = frozenset(
+PRIVATE = frozenset(
     """
     _apply _backward_hooks _backward_pre_hooks _buffers _call_impl _compiled_call_impl _forward_hooks
     _forward_hooks_always_called _forward_hooks_with_kwargs _forward_pre_hooks _forward_pre_hooks_with_kwargs
@@ -192,7 +192,7 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
         return
     if any(_sets_any(each.node) for each in family) or _is_meant_as_base(cls):
         return
-    known = {*MODULE, *_PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each.node))}
+    known = {*MODULE, *PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each.node))}
     seen: set[str] = set()
     for method in cls.methods:
         owner = owner_of(method)
@@ -202,7 +202,7 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
             if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
                 continue
             seen.add(node.attr)
-            own = sorted(known - MODULE - _PRIVATE - _OF_LIBRARIES)
+            own = sorted(known - MODULE - PRIVATE - _OF_LIBRARIES)
             help = did_you_mean(node.attr, own, "define it, or remove the line")
             yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
 

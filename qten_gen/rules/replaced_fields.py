@@ -20,9 +20,9 @@ def invalid_replacement(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     `batch.replace(maks=None)` raises TypeError when it runs. Below Python 3.13 no type checker but pyrefly compares the keywords
     with the fields, because `replace` takes any; from 3.13 on, checkers see `copy.replace(batch, maks=None)`.
 
-    The rule knows an object by its annotation, by the call of its class, or as `self`, and what is in its fields by their
-    declarations. Of values it looks at literals. It does not report an object behind `isinstance`, nor a class with a `replace`
-    of its own.
+    The rule knows an object by its annotation, by the call of its class or of a function that says its result, as an item of a
+    list, or as `self`, and what its attributes hold and its methods return by their annotations. Of values it looks at literals.
+    It does not report an object behind `isinstance`, nor a class with a `replace` of its own.
 
     Example:
 
@@ -41,7 +41,7 @@ def invalid_replacement(file: FileDecl, facts: Facts) -> Iterator[Problem]:
     +    return batch.replace(mask=None)
     """
     for call in file.source.replacements:
-        declaration = declared_at(call.owner, facts)
+        declaration = declared_at(call.owner, file, facts)
         if not isinstance(declaration, TensorClassDecl):
             continue
         lineage = (declaration, *facts.ancestors(declaration))
@@ -63,11 +63,30 @@ def invalid_replacement(file: FileDecl, facts: Facts) -> Iterator[Problem]:
                 yield Problem(message, value.place, "write a value of the annotated type, or change the annotation")
 
 
-def declared_at(owner: Sequence[str], facts: Facts) -> Declaration | None:
-    """The declaration of an object that fields lead to from an object of a class, which stands first; None if it is not known."""
-    found = facts.declarations.get(owner[0])
-    for name in owner[1:]:
-        field = next((each for each in (found.fields if found is not None else ()) if each.name == name), None)
-        present = [member.name for member in members_of(field.type) if member.name != "None"] if field else []
-        found = facts.declarations.get(present[0]) if len(present) == 1 else None
-    return found
+def declared_at(owner: Sequence[str], file: FileDecl, facts: Facts) -> Declaration | None:
+    """The declaration of an object that steps lead to from an object of a class, which stands first; None if it is not known."""
+    name = owner[0]
+    for step in owner[1:]:
+        name = _after(step, name, file, facts)
+    return facts.declarations.get(name)
+
+
+def _after(step: str, name: str, file: FileDecl, facts: Facts) -> str:
+    """The class of a field, a property, or the result of a method `step()` of a class; empty if it is not known."""
+    declared = facts.declarations.get(name)
+    fields = {each.name: each.type for each in declared.fields} if declared is not None else {}
+    for base, cls in facts.lineage(name).items():
+        fields = {**{each.name: each.annotation for each in (cls.fields if cls else ()) if each.annotation}, **fields}
+        for method in cls.methods if cls else ():
+            is_property = "builtins.property" in method.decorators
+            if method.name == step.removesuffix("()") and is_property != step.endswith("()"):
+                said, module = method.signature.result.strip("\"'"), base.rpartition(".")[0]
+                return (
+                    name
+                    if said.rpartition(".")[2] == "Self"
+                    else file.meanings.get(f"{module}:{said}", f"{module}.{said}")
+                )
+    held = fields.get(step.removesuffix("()"))
+    present = [each.name for each in members_of(held) if each.name != "None"] if held is not None else []
+    known = present[0] if len(present) == 1 else ""
+    return _after("forward()", known, file, facts) if known and step.endswith("()") else known

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..common.field_kinds import is_tensor, members_of
 from ..model import AttributeChange, ClassSource, ConfigDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, language
 from ..model.diagnostics import Fix
-from ..model.source import RegisteredKind
+from ..model.source import Registered, RegisteredKind
 from .rule_input import Problem, RuleContext, at
 from .shared_objects import derives_from_layer, made_by
 
@@ -237,18 +237,25 @@ def unannotated_registration(declaration: ModuleDecl, context: RuleContext) -> I
     seen = {change.name for method in context.source.methods for change in method.changes}
     for each in classes:
         seen |= each.bound if isinstance(each, ModuleDecl) else set()
+    names = context.file.names if context.file is not None else frozenset()
+    init = next((method.place for method in context.source.methods if method.name == "__init__"), None)
     for found in context.source.registers:
         if not found.by_name or found.name in seen or not found.name.isidentifier():
             continue
         seen.add(found.name)
-        type = _TYPES_OF_KINDS.get(found.kind, "..." if found.type is None else found.type.text)
-        written = f"{found.name}: {type}{' | None' if found.may_be_none else ''}"
+        type = next((each for each in _spellings(found) if each.partition(".")[0] in names), "")
+        written = f"{found.name}: {type or _spellings(found)[0]}{' | None' if found.may_be_none else ''}"
         message = f"{declaration.name} registers {found.name} by a string, which type checkers do not see"
-        names = context.file.names if context.file is not None else frozenset()
-        is_known = type.partition(".")[0] in names
-        methods = [method.place for method in context.source.methods if method.name == "__init__"]
-        fix = Fix(f"\n\n    {written}", methods[-1], is_behind=True, is_sure=False) if is_known and methods else None
-        yield Problem(message, context.name_place, f"write {written} in the class body", fix=fix)
+        help = f"write {written} in the class body, or derive from OpenModule, whose attributes have any name"
+        fix = Fix(f"\n\n    {written}", init, is_behind=True, is_sure=False) if type and init is not None else None
+        yield Problem(message, context.name_place, help, fix=fix)
 
 
-_TYPES_OF_KINDS = {RegisteredKind.BUFFER: "Tensor", RegisteredKind.PARAMETER: "nn.Parameter"}
+def _spellings(found: Registered) -> tuple[str, ...]:
+    """The type of what a statement registers, by each name that a file may have for it."""
+    match found.kind:
+        case RegisteredKind.BUFFER:
+            return "Tensor", "torch.Tensor"
+        case RegisteredKind.PARAMETER:
+            return "nn.Parameter", "torch.nn.Parameter"
+    return ("..." if found.type is None else found.type.text,)

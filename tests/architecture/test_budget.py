@@ -10,11 +10,11 @@ import pytest
 from .imports import REPOSITORY, sources
 
 ROOMS = {
-    "cli": 1_533,
+    "cli": 1_529,
     "run|project|generate": 4_221,
-    "read|link|model|common": 8_034,
+    "read|link|model|common": 8_079,
     "reflection": 924,
-    "rules": 5_071,
+    "rules": 5_097,
     "emit|report|building": 2_211,
     "runtime/declaring": 3_288,
     "runtime/module": 3_707,
@@ -24,9 +24,9 @@ ROOMS = {
     "runtime/tensorclass/storage": 2_152,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_794,
     "large_models": 3_679,
-    "tools/adopt": 2_993,
+    "tools/adopt": 2_938,
     "tools/(inspect|lock)": 1_610,
-    "tools/lsp": 1_046,
+    "tools/lsp": 1_031,
     "tools/stubs": 643,
     "tools/check|tools": 232,
     "": 88,

@@ -47,7 +47,7 @@ def test_help_names_every_option(qten_gen: Command, arguments: list[str]) -> Non
         (["lock", "--chekc"], "unknown option --chekc; did you mean --check?"),
         (["adopt", "--write", "--diff"], "--diff: not allowed with argument --write"),
         (["init", "here"], "unexpected argument here"),
-        (["adopt", "--jsn"], "unknown option --jsn; did you mean --json?"),
+        (["inspect", "a:b", "--jsn"], "unknown option --jsn; did you mean --json?"),
         (["explain", "--all"], "unknown option --all"),
     ],
 )

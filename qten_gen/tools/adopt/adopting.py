@@ -79,46 +79,21 @@ class _Edited:
 
 
 def adopt(sources: Sources, options: Options) -> Outcome:
-    """Apply the levels up to the one that the options ask for."""
+    """Apply the levels up to the one that the options ask for, each to what the one before it made of the files."""
     with keeping_trees():
-        outcome = _adopt(sources, options)
-        if any(_is_candidate(each) for each in outcome.adoptions):
-            # Not all of them can be adopted where that is asked for, and then the report says why.
-            asked = _adopt(sources, Options(Level.BASE, dataclasses=True))
-            reasons = {each.found.key: each.why_it_stays for each in asked.adoptions}
-            adoptions = (_with_reason(each, reasons[each.found.key]) for each in outcome.adoptions)
-            outcome = replace(outcome, adoptions=tuple(adoptions))
-        return outcome
-
-
-def _is_candidate(each: Adoption) -> bool:
-    """True if a class is a dataclass that stays because nobody has asked for it."""
-    return each.found.kind is Kind.DATACLASS and any(not why.is_open for _, why in each.stays)
-
-
-def _with_reason(each: Adoption, reason: Reason | None) -> Adoption:
-    """A dataclass with the reason why it would stay anyway."""
-    if reason is None or not _is_candidate(each):
-        return each
-    return replace(each, stays=((Level.BASE, replace(reason, is_open=False)),))
-
-
-def _adopt(sources: Sources, options: Options) -> Outcome:
-    """Apply each level to what the one before it made of the files."""
-    opened = open_project(sources, options)
-    records = {each.key: _Record(each) for file in opened.project.files.values() for each in file.all_classes}
-    current = sources
-    for level, function in LEVELS.items():
-        applied = _apply(function, current, opened)
-        current, opened = applied.sources, applied.opened
-        for key, proposal in applied.proposals.items():
-            records[key].done += [(level, line) for line in proposal.does]
-            records[key].notes += proposal.notes
-        for key, reason in applied.stays.items():
-            records[key].stays.append((level, reason))
-        if level is options.level:
-            break
-    adoptions = [_adoption(record, opened.project, records) for record in records.values()]
+        current, opened = sources, open_project(sources, options)
+        records = {each.key: _Record(each) for file in opened.project.files.values() for each in file.all_classes}
+        for level, function in LEVELS.items():
+            applied = _apply(function, current, opened)
+            current, opened = applied.sources, applied.opened
+            for key, proposal in applied.proposals.items():
+                records[key].done += [(level, line) for line in proposal.does]
+                records[key].notes += proposal.notes
+            for key, reason in applied.stays.items():
+                records[key].stays.append((level, reason))
+            if level is options.level:
+                break
+        adoptions = [_adoption(record, opened.project, records) for record in records.values()]
     return Outcome(
         tuple(sorted(adoptions, key=lambda each: (each.found.path, each.found.line))),
         {path: data for path, data in current.texts.items() if data is not sources.texts[path]},

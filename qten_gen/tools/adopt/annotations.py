@@ -14,9 +14,13 @@ from functools import partial
 from ...common.field_kinds import is_tensor, members_of
 from ...model.field_parts import TypeExpr
 from ...model.source import Registered, RegisteredKind
+from ...rules.field_names import MODULE
+from ...rules.plain_classes import attribute_of, owner_of
+from ...rules.plain_modules import PRIVATE
 from .files import OpenFile, Project, method_of
 from .functions import attributes_set, returned
-from .records import Change, FoundClass, Kind, Need, Proposal
+from .opening import is_layer_of_torch
+from .records import Change, FoundClass, Kind, Level, Need, Proposal
 from .values import NEVER, NONE, TENSOR, Values, own_nodes
 
 _TYPES = {RegisteredKind.BUFFER: ("torch", "Tensor"), RegisteredKind.PARAMETER: ("torch.nn", "Parameter")}
@@ -31,7 +35,8 @@ def propose_annotations(file: OpenFile, project: Project) -> Iterator[Proposal]:
     for found in file.classes.values():
         if found.kind is not Kind.MODULE or not found.is_adopted:
             continue
-        lines, why = dict(_registered(found, file, project)), _contradiction(found, project)
+        lines = {f"{name}: {said[0]}": said[1] for name, said in _registered(found, file, project) if said is not None}
+        why = _contradiction(found, project)
         forward = method_of(found.node, "forward")
         proves = forward is not None and _returns_tensor(forward, found, file, project)
         if not (lines or proves or why):
@@ -55,8 +60,28 @@ def propose_annotations(file: OpenFile, project: Project) -> Iterator[Proposal]:
         yield Proposal(found.name, tuple(does), tuple(changes), tuple(needs))
 
 
-def _registered(found: FoundClass, file: OpenFile, project: Project) -> Iterator[tuple[str, tuple[Need, ...]]]:
-    """The annotations of what the `__init__` of a class registers by name, each with the imports that it needs."""
+def has_unseen_names(found: FoundClass, file: OpenFile, project: Project) -> bool:
+    """True if checkers will not see an attribute of a class: it is registered by a string and not annotated, or only read."""
+    seen = {*MODULE, *PRIVATE, *_bound(found, file, project)}
+    for cls, home in project.lineage(found):
+        for name, said in _registered(cls, home, project):
+            if said is not None and project.options.level is Level.ANNOTATE:
+                seen.add(name)
+            elif cls is found:
+                return True
+        attributes = (each for each in ast.walk(cls.node) if isinstance(each, ast.Attribute))
+        seen |= {each.attr for each in attributes if isinstance(each.ctx, ast.Store)}
+    if any(map(is_layer_of_torch, found.ancestors)):
+        return False  # whose attributes the text of the project does not show
+    methods = [each for each in found.node.body if isinstance(each, ast.FunctionDef)]
+    reads = (attribute_of(node, owner_of(each)) for each in methods for node in ast.walk(each))
+    return any(name is not None and name not in seen and not name.startswith("__") for name in reads)
+
+
+def _registered(
+    found: FoundClass, file: OpenFile, project: Project
+) -> Iterator[tuple[str, tuple[str, tuple[Need, ...]] | None]]:
+    """What the `__init__` of a class registers by name: its type with the imports that it needs, None if it is not certain."""
     source = project.programs[file.path].names.class_of(found.qualified)
     if source is None or not any(method.name == "__init__" for method in source[1].methods):
         return
@@ -68,9 +93,7 @@ def _registered(found: FoundClass, file: OpenFile, project: Project) -> Iterator
     by_name = {name: group for name, group in groups.items() if any(each.by_name for each in group)}
     values = attributes_set(found, file, project) if by_name else {}
     for name, group in by_name.items():
-        spelled = _spelled(group, values.get(name, NEVER) | values.get("*", NEVER), file)
-        if spelled is not None:
-            yield f"{name}: {spelled[0]}", spelled[1]
+        yield name, _spelled(group, values.get(name, NEVER) | values.get("*", NEVER), file)
 
 
 def _bound(found: FoundClass, file: OpenFile, project: Project) -> Iterator[str]:

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from ...common.language import INIT
+from ...common.language import INIT, OPEN_MODULE
 from ...model import ClassSource, FieldSource, MethodSource
 from ...model.build_field import is_attribute_only
+from .annotations import has_unseen_names
 from .files import OpenFile, Project, method_of
 from .opening import NN_MODULE, is_layer_of_torch, is_module_of_a_library
 from .records import Change, FoundClass, Kind, Proposal, Reason
@@ -33,44 +34,30 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
                 ready.append(found)
     if not ready:
         return
-    from .rewriting import as_class_variable, with_arguments, with_base
+    from .rewriting import with_arguments, with_base
 
     replaced = {found.name: _replaced_base(found, file, project) for found in ready}
     going = [found.node.bases[at] for found in ready if (at := replaced[found.name]) is not None]
-    spelling = file.spell_base("Module", going)
     for found in ready:
         does: list[str] = []
         changes: list[Change] = []
         position = replaced[found.name]
+        is_open = _opens(found, project)
+        spelling = file.spell_base("OpenModule" if is_open else "Module", going)
         if position is not None:
             changes.append(partial(with_base, position=position, text=spelling.text))
-        elif _derives_from_layer(found, file, project):
+        elif is_open or _derives_from_layer(found, file, project):
             changes.append(partial(with_arguments, added=[spelling.text]))
         needs = spelling.needs if changes else ()
-        shared = list(_shared_modules(found, project))
         if changes:
-            does.append(f"derive from {spelling.text}{'' if '.' in spelling.text else ' of qten_gen'}")
+            why = ", because type checkers do not see all of its attributes" if is_open else ""
+            does.append(f"derive from {spelling.text}{'' if '.' in spelling.text else ' of qten_gen'}{why}")
         if _needs_flag(found, file, project):
             changes.append(partial(with_arguments, added=[_FLAG]))
             does.append(f"add {_FLAG}, because it keeps its constructor")
-        if shared:
-            class_var = file.spell("typing", "ClassVar")
-            changes += [partial(as_class_variable, name=name, text=class_var.text) for name in shared]
-            does += [f"write {name}: {class_var.text}, because all objects share it" for name in shared]
-            needs += class_var.needs
         if changes:
             notes = (_CALL_NOTE,) if method_of(found.node, "__call__") is not None else ()
             yield Proposal(found.name, tuple(does), tuple(changes), needs, notes=notes)
-
-
-def _shared_modules(found: FoundClass, project: Project) -> Iterator[str]:
-    """The attributes that are modules of the class itself, which all its objects share: `loss = nn.MSELoss()`."""
-    source = project.programs[found.path].names.class_of(found.qualified)
-    for name, value in () if source is None else source[1].values:
-        classes = ((made, project.class_named(made)) for made in value.contains)
-        is_module = (is_module_of_a_library(made) or (cls and cls.kind is Kind.MODULE) for made, cls in classes)
-        if any(is_module) and not name.startswith("__"):
-            yield name
 
 
 def _replaced_base(found: FoundClass, file: OpenFile, project: Project) -> int | None:
@@ -83,6 +70,12 @@ def _derives_from_layer(found: FoundClass, file: OpenFile, project: Project) -> 
     """True if a base of a class is a layer of torch, and none is a module that brings Module with it."""
     means = project.programs[file.path].ancestry.bases(found.qualified)
     return any(map(is_layer_of_torch, means)) and NN_MODULE.isdisjoint(found.ancestors)
+
+
+def _opens(found: FoundClass, project: Project) -> bool:
+    """True if a class is the first one of its lineage with attributes that type checkers do not see."""
+    own, *inherited = (has_unseen_names(cls, file, project) for cls, file in project.lineage(found))
+    return own and not any(inherited) and OPEN_MODULE not in found.ancestors
 
 
 def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -165,8 +164,6 @@ class Outcome:
 
 
 _BOLD, _YELLOW = "1", "33"
-VERSION = 1
-"""The version of the JSON document. It is raised when a key is removed or changes its meaning, but not for a new key."""
 
 _STAYING = {Level.BASE: "stays", Level.ANNOTATE: "is not annotated"}
 """The verb for a class for which a level can do nothing."""
@@ -219,26 +216,3 @@ def _state(each: Adoption) -> str:
         return "further" if each.done else "already"
     reason = each.why_it_stays
     return "stays" if reason is None or reason.is_open else "other"
-
-
-def as_json(outcome: Outcome, written: bool) -> str:
-    """The report as a JSON document."""
-    classes = [
-        {
-            "path": each.found.path,
-            "line": each.found.line,
-            "class": each.found.qualified,
-            "kind": each.found.kind.value,
-            "adopted_before": each.found.is_adopted,
-            "adopted": each.is_adopted,
-            "done": [{"level": level.value, "text": line} for level, line in each.done],
-            "stays": [
-                {"level": level.value, "text": reason.text, "help": reason.help, "code": reason.code}
-                for level, reason in each.stays
-            ],
-            "notes": list(each.notes),
-        }
-        for each in outcome.adoptions
-    ]
-    document = {"version": VERSION, "written": written, "classes": classes}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

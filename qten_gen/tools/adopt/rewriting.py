@@ -159,26 +159,6 @@ def with_annotations(cls: cst.ClassDef, lines: Sequence[str]) -> cst.ClassDef:
     return cls.with_changes(body=block.with_changes(body=[*body[:at], *new, *body[at:]]))
 
 
-def as_class_variable(cls: cst.ClassDef, name: str, text: str) -> cst.ClassDef:
-    """A class that says of an attribute which its body assigns that all objects share it."""
-    return cls.with_changes(body=cls.body.visit(_Annotate(name, text)))
-
-
-class _Annotate(_OwnStatements):
-    """Adds an annotation to an assignment to a name."""
-
-    def __init__(self, name: str, text: str) -> None:
-        super().__init__()
-        self.name, self.text = name, text
-
-    def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> cst.Assign | cst.AnnAssign:
-        match updated_node.targets:
-            case [cst.AssignTarget(target=cst.Name(value=self.name) as target)]:
-                annotation = cst.Annotation(cst.parse_expression(self.text))
-                return cst.AnnAssign(target, annotation, updated_node.value)
-        return updated_node
-
-
 def allowing_none(cls: cst.ClassDef, field: str) -> cst.ClassDef:
     """A class whose annotation of a field with the default None says so."""
     return cls.with_changes(body=cls.body.visit(_AllowNone(field)))

@@ -19,10 +19,7 @@ from ...model.dimensions import in_words
 def over_field(item: Declaration, name: str) -> str:
     """The text over a field of a class."""
     field = next(field for field in item.fields if field.name == name)
-    rows = [f"{item.name}.{name}", f"  {_details(field)}"]
-    if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
-        rows.append(f"  state dict: {state_name(field)}")
-    return _markdown(rows, field.doc)
+    return _markdown([f"{item.name}.{name}", f"  {_details(field)}"], field.doc)
 
 
 def over_class(item: Declaration) -> str:
@@ -52,18 +49,6 @@ def _details(field: FieldDecl | ModuleField) -> str:
         if isinstance(field, ParameterDecl | BufferDecl) and field.dims:
             shape = f" [{', '.join(map(in_words, field.dims))}]"
     return f"{kind}: {field.type.text}{shape}"
-
-
-def state_name(field: ParameterDecl | BufferDecl | SubmoduleDecl) -> str:
-    """The name of a field in the state dict, with `*` for what it does not say: `blocks.*` for a child."""
-    if isinstance(field, BufferDecl) and not field.persistent:
-        return "not in it, because the buffer is not persistent"
-    if isinstance(field, BufferDecl) or (isinstance(field, ParameterDecl) and not (field.repeat or field.keys)):
-        return field.name
-    if isinstance(field.keys, tuple):
-        rest = ".*" if isinstance(field, SubmoduleDecl) else ""
-        return ", ".join(f"{field.name}.{key}{rest}" for key in field.keys)
-    return f"{field.name}.*"
 
 
 def _markdown(rows: list[str], doc: str) -> str:

@@ -41,7 +41,7 @@ def mentions(file: FileDecl, text: str) -> Iterator[Mention]:
     for use in field_uses(tree):
         cls, *path = use.owner
         place = _place(use, lines)
-        found = declared_at([file.meanings.get(f"{module}:{cls}", f"{module}.{cls}"), *path], facts)
+        found = declared_at([file.meanings.get(f"{module}:{cls}", f"{module}.{cls}"), *path], file, facts)
         if place is not None and found is not None and any(field.name == use.name for field in found.fields):
             yield Mention(found, use.name, *place, _origin(found, use.name, facts))
     for declaration in file.declarations:

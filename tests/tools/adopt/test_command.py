@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import subprocess
 import sys
@@ -114,15 +113,6 @@ def test_the_diff_is_all_of_standard_output_and_undoes_an_adoption_beside_later_
     assert model.read_text() == f"{_SOURCE}\n\nlimit = 3\n"
 
 
-def test_a_document_says_the_same_as_the_report(project: Path) -> None:
-    status, out, _ = _run("shop", "--json")
-    document = json.loads(out)
-    assert status == DONE
-    assert (document["version"], document["written"]) == (1, False)
-    names = {each["class"]: (each["adopted"], len(each["stays"])) for each in document["classes"]}
-    assert names == {"shop.model.Encoder": (True, 0), "shop.model.Wide": (True, 0), "shop.model.Task": (False, 1)}
-
-
 def test_a_base_is_found_in_another_folder_of_a_namespace_package(project: Path) -> None:
     (project / "pyproject.toml").write_text('[tool.qten-gen]\nsource-roots = ["one", "two"]\n')
     for folder in ("one", "two"):
@@ -218,7 +208,7 @@ def test_wrong_usage_is_told(project: Path, arguments: list[str], message: str) 
 
 def test_help_names_every_option() -> None:
     status, out, _ = _run("--help")
-    options = "--level --write --diff --dataclasses --json --color --quiet --verbose --help"
+    options = "--level --write --diff --dataclasses --color --quiet --verbose --help"
     assert status == DONE
     assert all(option in out for option in options.split())
 

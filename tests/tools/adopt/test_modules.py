@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import dedent
 
 import pytest
+
+from qten_gen.tools.adopt.records import Level
 
 from .adopted import adopted, outcome, reasons, report
 
@@ -142,12 +145,10 @@ def test_a_class_stays_where_the_swap_would_change_more(text: str, reason: str) 
     assert adopted(text) == text
 
 
-def test_a_module_of_one_class_and_a_call_of_its_own_keep_no_family() -> None:
-    base = "from torch import nn\n\nclass Base(nn.Module):\n    def __call__(self, x): ...\n"
-    text = f"{base}\nclass Child(Base):\n    x = nn.ReLU()\n"
-    after = adopted(text)
-    assert "class Base(Module)" in after and "    x: ClassVar = nn.ReLU()\n" in after and adopted(after) == after
-    assert reasons(text) == {} and report(text)["Base"].notes[0].startswith("pyright reports that its own __call__")
+def test_a_class_with_a_call_of_its_own_is_adopted_with_a_note() -> None:
+    text = "from torch import nn\n\nclass Base(nn.Module):\n    def __call__(self, x): ...\n"
+    assert "class Base(Module)" in adopted(text)
+    assert report(text)["Base"].notes[0].startswith("pyright reports that its own __call__")
 
 
 def test_a_base_stays_if_its_subclass_could_not_be_generated() -> None:
@@ -380,3 +381,30 @@ def test_a_base_says_which_subclass_keeps_it() -> None:
     found = report(text)["A"].why_it_stays
     assert found is not None and found.text.startswith("B in model.py derives from it, and x is a parameter")
     assert found.code == "QG217" and found.help
+
+
+_REGISTERS = "class A({}):\n    def __init__(self, dim):\n        super().__init__()\n        {}\n{}"
+_SAID = _REGISTERS.format("nn.Module", "self.register_buffer('x', torch.ones(2))", "")
+_UNSAID = _REGISTERS.format("nn.Module", "self.add_module('x', make(dim))", "")
+_READS = "\n    def forward(self):\n        return self.{}\n"
+OPEN = {
+    "a buffer, where nothing is annotated": (_SAID, Level.BASE, ["A(OpenModule)"]),
+    "a buffer, which is annotated": (_SAID, Level.ANNOTATE, ["A(Module)"]),
+    "a child of an uncertain class": (_UNSAID, Level.ANNOTATE, ["A(OpenModule)"]),
+    "a name that only others set": ("class A(nn.Module):" + _READS.format("y"), Level.ANNOTATE, ["A(OpenModule)"]),
+    "computed names": (_UNSAID.replace("add_module('x'", "add_module(dim"), Level.ANNOTATE, ["A(Module)"]),
+    "a subclass": (
+        f"class P(nn.Module): ...\n{_UNSAID.replace('nn.Module', 'P')}",
+        Level.BASE,
+        ["P(Module)", "A(P, OpenModule)"],
+    ),
+    "a base": (f"{_UNSAID}\nclass B(A):{_READS.format('x')}", Level.BASE, ["A(OpenModule)", "B(A, init=False)"]),
+    "a layer": (_UNSAID.replace("nn.Module", "nn.Linear"), Level.BASE, ["A(nn.Linear, OpenModule)"]),
+}
+
+
+@pytest.mark.parametrize(("text", "level", "classes"), OPEN.values(), ids=OPEN)
+def test_a_class_is_open_whose_attributes_checkers_would_not_see(text: str, level: Level, classes: list[str]) -> None:
+    after = adopted(f"import torch\nfrom torch import nn\n\n\n{text}\n", level)
+    assert re.findall(r"^class (.*):", after, re.MULTILINE) == classes
+    assert adopted(after, level) == after

@@ -9,7 +9,7 @@ from qten_gen.cli.command import main
 from qten_gen.model.diagnostics import Diagnostic
 from qten_gen.project.scan import Origin
 from qten_gen.rules.field_names import MODULE
-from qten_gen.rules.plain_modules import _PRIVATE
+from qten_gen.rules.plain_modules import PRIVATE
 from qten_gen.tools.adopt.opening import Sources
 from qten_gen.tools.check.plain_modules import check
 
@@ -148,7 +148,7 @@ def test_declared_classes_are_left_to_the_generator() -> None:
 
 
 def test_every_attribute_of_a_module_of_torch_is_known() -> None:
-    assert {name for name in dir(nn.Module()) if not name.startswith("__")} <= MODULE | _PRIVATE
+    assert {name for name in dir(nn.Module()) if not name.startswith("__")} <= MODULE | PRIVATE
 
 
 def test_the_command_reports_and_exits_with_1(

@@ -1,6 +1,6 @@
 """A plain nn.Module whose base was changed to Module, and nothing else."""
 
-from typing import assert_type, overload
+from typing import assert_type
 
 import torch
 from torch import Tensor, nn
@@ -53,33 +53,6 @@ owner.device = torch.device("cpu")  # E
 print(owner.tabel)  # E
 print(owner.options.widht)  # E
 owner("x")  # E
-
-
-class Whisper(Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner = nn.Linear(2, 2)
-
-    @property
-    def device(self):  # type: ignore[no-untyped-def] # as it stands there
-        return next(self.parameters()).device
-
-
-assert_type(Whisper().inner, nn.Linear)
-
-
-class Overloaded(Module):
-    @overload
-    def forward(self, x: Tensor) -> Tensor: ...
-    @overload
-    def forward(self, x: Tensor, pair: bool) -> tuple[Tensor, Tensor]: ...
-    def forward(self, x: Tensor, pair: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-        return (x, x) if pair else x
-
-
-assert_type(Overloaded()(torch.ones(2)), Tensor)
-assert_type(Overloaded()(torch.ones(2), True), tuple[Tensor, Tensor])
-Overloaded()(2)  # E
 
 
 class Mine(nn.Linear, Module):

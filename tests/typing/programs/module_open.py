@@ -21,6 +21,21 @@ class Masked(OpenModule):
         return torch.as_tensor(self.norm(x * self.mask))
 
 
+class Causal(Masked, init=False):
+    mask: Tensor
+
+
+class Closed(Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(2))
+
+
+class Opened(Closed, OpenModule):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.scale + len(self.given)
+
+
 class Declared(OpenModule):
     width: int
 
@@ -31,7 +46,11 @@ print(masked.mask.shape)
 masked.anything = torch.ones(2)
 nn.Sequential(masked, Declared(2))
 
+assert_type(Causal(3).mask, Tensor)
+assert_type(Opened()(torch.ones(2)), Tensor)
+
 masked(1)  # E
+print(Closed().given)  # E
 Masked()  # E
 Declared("2")  # E
 Declared(wdith=2)  # E
