@@ -26,7 +26,7 @@ FILES = {
         "methods.indexing",
         "methods.assignment",
         "methods.joining",
-        "core.locks",
+        "core.locking_methods",
     ),
     "conversion": (
         "methods.moving",

@@ -146,7 +146,7 @@ LATE = {
     "methods.keys": "set setdefault pop select exclude keys items is_empty __contains__=contains",
     "methods.updating": "update replace __replace__=replace",
     "methods.inplace": "set_ update_ copy_",
-    "core.locks": "lock_ unlock_ __enter__=enter __exit__=leave",
+    "core.locking_methods": "lock_ unlock_ __enter__=enter __exit__=leave",
     "torch_tools.datasets": "__getitems__=items_at",
     "methods.assignment": "__setitem__=setitem",
     "methods.joining": "__iter__=iterate",

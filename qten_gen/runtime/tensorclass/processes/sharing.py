@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 
 from ..core.error_text import label
-from ..core.locks import lock_, refuse_if_frozen
+from ..core.locking_methods import lock_
+from ..core.locks import refuse_if_frozen
 from ..core.lookup import path_of, walked
 from ..core.stored import Stored
 from ..fields.per_item import PerItem

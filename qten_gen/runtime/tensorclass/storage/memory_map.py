@@ -14,7 +14,8 @@ from torch import Tensor
 from ..core.construction import as_device
 from ..core.contents import nested_objects, tensors_of
 from ..core.error_text import describe
-from ..core.locks import lock_, refuse_if_frozen, refuse_if_locked
+from ..core.locking_methods import lock_
+from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from ..torch_tools.packing import all_tensors
 from .files import MappedFile, absolute, file_of, mapped_file, remember
