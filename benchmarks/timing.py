@@ -58,7 +58,8 @@ def _loop(statement: str, namespace: Mapping[str, object]) -> Callable[[], float
     """A measurement of `statement`, run so often that it takes `LOOP_SECONDS`."""
     timer = Timer(statement, globals=dict(namespace))
     count = 1
-    while (seconds := timer.timeit(count)) < LOOP_SECONDS / 4:
+    # One disturbed run would make the loop short, and every measurement of it the time of cold caches.
+    while (seconds := min(timer.repeat(5, count))) < LOOP_SECONDS / 4:
         count *= 4
     count = max(1, round(count * LOOP_SECONDS / seconds))
     return lambda: timer.timeit(count) / count

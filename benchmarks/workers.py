@@ -1,23 +1,28 @@
 """Batches that workers of a DataLoader send: packed, field by field, and as tensordict sends them, where it is installed.
 
 A worker makes nothing but the message. Every number is the time of one batch, of many from two workers, the first ones left out.
-`--sizes` times fields of several sizes, from which the largest that is packed was chosen.
+It varies by a factor of two with what else the machine does. `--message` does without workers: it times the processor while this
+process makes a message, pickles it as a worker does, and unpickles it. `--sizes` times fields of several sizes, from which the
+largest that is packed was chosen.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from types import new_class
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
+from torch.utils.data._utils import worker
 
 from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.storage import pickling
@@ -97,8 +102,23 @@ def measure(make: Callable[[], Any], count: int, start: Callable[[int], None] | 
     return (perf_counter() - begin) / (count - 4)
 
 
-def rows(rounds: int) -> list[Row]:
+def message_time(make: Callable[[], Any], count: int) -> float:
+    """Seconds of the processor for one message, made and pickled as in a worker and unpickled: the least of several."""
+    best = float("inf")
+    for _ in range(count // 4):
+        worker._worker_info = worker.WorkerInfo(id=0, num_workers=2, seed=0, dataset=Batches(make, 1))
+        begin = process_time()
+        sent = ForkingPickler.dumps(make())
+        worker._worker_info = None
+        received = pickle.loads(sent)
+        best = min(best, process_time() - begin)
+        del received
+    return best
+
+
+def rows(rounds: int, without_workers: bool) -> list[Row]:
     found = []
+    measured = message_time if without_workers else measure
     for name, as_list, size, items, count in (
         (f"{FIELDS} fields of 8 KiB", False, 32, 64, 60),
         (f"list of {OBJECTS} objects of {FIELDS} fields", True, 32, OBJECTS, 16),
@@ -109,14 +129,14 @@ def rows(rounds: int) -> list[Row]:
         ) -> Any:
             return partial(listed, make, size, items) if as_list else partial(make, size, items)
 
-        columns = {
-            "packed": partial(measure, message(ours), count),
-            "field by field": partial(measure, message(ours), count, field_by_field),
-        }
+        columns = {"packed": partial(measured, message(ours), count)}
+        if not without_workers:
+            columns["field by field"] = partial(measure, message(ours), count, field_by_field)
         if find_spec("tensordict"):
-            columns["tensordict"] = partial(measure, message(theirs), count)
-            columns["consolidate"] = partial(measure, message(partial(theirs, consolidated=True)), count)
-        found.append(Row(name, interleaved(columns, rounds), "0.50"))
+            if not without_workers:
+                columns["tensordict"] = partial(measure, message(theirs), count)
+            columns["consolidate"] = partial(measured, message(partial(theirs, consolidated=True)), count)
+        found.append(Row(name, interleaved(columns, rounds), "" if without_workers else "0.50"))
     return found
 
 
@@ -136,11 +156,12 @@ def sizes(rounds: int) -> list[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.workers", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--message", action="store_true", help="time the processor, without workers")
     parser.add_argument("--sizes", action="store_true", help="time fields of several sizes instead")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the times there as well")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    found = sizes(options.rounds) if options.sizes else rows(options.rounds)
+    found = sizes(options.rounds) if options.sizes else rows(options.rounds, options.message)
     print(table(found, lambda ours, other: f"{ours / other:.2f}", "/"))
     if options.json:
         write_json(options.json, found)

@@ -97,9 +97,8 @@ def implicit_tensor_conversion(context: RuleContext) -> Iterator[Problem]:
     for field in context.tensorclass_fields:
         if field.kind is FieldKind.NUMBER and field.type.name != language.AS_TENSOR:
             message = f"{field.name} is annotated {field.type.text}, but is stored as a Tensor"
-            yield Problem(
-                message, field.type.place, f"write {field.name}: {_as_tensor(field)}, or set nocast=True on the class"
-            )
+            help = f"write {field.name}: {_as_tensor(field)}, or keep it with nocast=True on the class"
+            yield Problem(message, field.type.place, help)
 
 
 def _as_tensor(field: FieldDecl) -> str:

@@ -57,15 +57,9 @@ def test_errors_are_reported_where_messages_go(
 
 def test_verbose_lists_what_was_written_and_removed(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BATCH)
-    assert qten_gen("-v", "src").out.splitlines()[:-1] == [
-        "written: src/model_qten.py",
-        "written: src/model_qten.pyi",
-    ]
+    assert qten_gen("-v", "src").out.splitlines()[:-1] == ["written: src/model_qten.py", "written: src/model_qten.pyi"]
     (qten_gen.folder / "src/model.py").unlink()
-    assert qten_gen("-v", "src").out.splitlines()[:-1] == [
-        "removed: src/model_qten.py",
-        "removed: src/model_qten.pyi",
-    ]
+    assert qten_gen("-v", "src").out.splitlines()[:-1] == ["removed: src/model_qten.py", "removed: src/model_qten.pyi"]
 
 
 def test_diagnostics_are_annotations_on_github(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:

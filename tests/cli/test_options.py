@@ -152,10 +152,7 @@ def test_explain_prints_the_page_of_a_diagnostic(qten_gen: Command, code: str) -
 
 def test_explain_suggests_a_near_name(qten_gen: Command) -> None:
     result = qten_gen("explain", "sintax-error")
-    assert (result.status, result.err) == (
-        2,
-        "error: unknown diagnostic sintax-error; did you mean syntax-error?\n",
-    )
+    assert (result.status, result.err) == (2, "error: unknown diagnostic sintax-error; did you mean syntax-error?\n")
 
 
 def test_explain_lists_all_and_says_how_it_is_called(qten_gen: Command) -> None:
@@ -174,12 +171,7 @@ def test_each_command_has_a_page_of_help_that_fits_a_terminal(qten_gen: Command,
     assert max(map(len, result.out.splitlines())) <= 81
 
 
-def test_a_folder_called_explain_is_written_with_its_place(qten_gen: Command) -> None:
-    qten_gen.write("explain/model.py", BATCH)
-    assert qten_gen("./explain").summary == "2 files written"
-
-
 def test_folders_with_the_names_of_commands_are_written_with_their_place(qten_gen: Command) -> None:
-    for name in ("inspect", "check", "init"):
+    for name in ("explain", "inspect", "check", "init"):
         qten_gen.write(f"{name}/model.py", BATCH)
         assert qten_gen(f"./{name}").summary == "2 files written"

@@ -40,7 +40,7 @@ def test_a_list_is_read_from_a_file(name: str, text: str, key: str, tmp_path: Pa
             "a.json",
             '{"targets": 3}',
             "targets",
-            "a.json:targets: expected a list of names, a table with names as keys, or one name",
+            "a.json:targets: expected a list of names, a table with names as keys,",
         ),
         ("a.ini", "", "targets", "a.ini:targets: cannot read it: expected a file of TOML, JSON or YAML"),
     ],

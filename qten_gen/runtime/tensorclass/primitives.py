@@ -235,7 +235,7 @@ def _code(filename: str, text: str) -> CodeType:
 def _lines(summary: Summary, name: str) -> Iterator[str]:
     """The lines of a primitive."""
     static = [field for field in summary.fields if field.kind.is_static]
-    carried = [field for field in summary.fields if field not in static]
+    carried = [field for field in summary.fields if not field.kind.is_static]
     in_order = [*carried, *static]  # in which `Stored._assign` passes their values on
     if name == "_fill":
         yield from _fill(in_order, summary.frozen)

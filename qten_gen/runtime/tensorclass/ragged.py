@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count as multiples
 from math import prod
 from operator import sub
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Never, TypeVar, cast, overload
@@ -20,7 +19,7 @@ from .core.dimension_names import NamesLike
 from .core.error_text import describe, suggestion
 from .core.sizes import refuse_unknown_mask
 from .fields.per_item import items_become
-from .fields.ragged_rows import count, described, dims, from_items, tensor_of
+from .fields.ragged_rows import count, cut, described, dims, from_items
 from .fields.ragged_storage import RaggedStorage
 from .metaclass import TensorClassMeta
 from .methods.keys import keys_of_tensors
@@ -192,7 +191,12 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
 
     def _repeated(self, values: Tensor) -> Tensor:
         """The value of its item, for each row."""
-        return torch.repeat_interleave(values, self._lengths.reshape(-1), output_size=count(self._rows))
+        try:
+            return torch.repeat_interleave(values, self._lengths.reshape(-1), output_size=count(self._rows))
+        except RuntimeError:  # somebody has written to the lengths, of which torch's message says nothing
+            self._starts = None
+            self.starts()
+            raise
 
     @property
     def max_length(self) -> int:
@@ -231,15 +235,11 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         width, starts, rows = self.max_length if length is None else length, self.starts(), self._rows
         if length is not None and starts is not None and self.max_length > length:
             raise ValueError(f"Ragged.padded: an item has {self.max_length} rows, which do not fit length={length}")
-        place = self._lengths.device
         if starts is None and length is not None:
             fits = (self._lengths <= length).all()
             torch.ops.aten._assert_async.msg(fits, "Ragged.padded: an item has more rows than fit the length")
-        if starts is None:
-            first = torch.arange(self._lengths.numel(), device=place) * width - self.offsets[:-1]
-        else:
-            first = tensor_of([*map(sub, multiples(starts[0], width), starts[:-1])], place)
-        places = self._repeated(first) + torch.arange(count(rows), device=place)
+        gaps = width - self._lengths.reshape(-1)
+        places = self._repeated(gaps.cumsum(0) - gaps).add_(torch.arange(count(rows), device=gaps.device))
         size = (*self._batch_size, width)
         if isinstance(rows, Tensor):
             if isinstance(fill, Mapping):
@@ -260,9 +260,10 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
         [tensor([1, 2]), tensor([3])]
         """
         self.refuse_unknown(f"{type(self).__name__}.as_list")
-        starts = self.starts()
-        sizes = self._lengths.reshape(-1).tolist() if starts is None else [*map(sub, starts[1:], starts)]
-        return [*cast(Any, self._rows).split(sizes)]
+        starts = self.starts()  # known on a GPU too, which need not be waited for
+        return [
+            *cut(self._rows, self._lengths.reshape(-1).tolist() if starts is None else [*map(sub, starts[1:], starts)])
+        ]
 
     def as_nested(self: Ragged[Tensor]) -> Tensor:
         """The rows as a jagged nested tensor, for functions of torch that take one. Items have one batch dimension.
@@ -308,9 +309,8 @@ class Ragged(RaggedStorage, TensorClass, RaggedField[R], metaclass=_RaggedMeta):
                 f"Ragged.keep_rows: expected a bool for each of {count(self._rows)} rows, got {describe(mask)}"
             )
         refuse_unknown_mask("Ragged.keep_rows", mask)
-        lengths = self._lengths.new_zeros(self._lengths.numel()).index_add(0, self.item_index, mask.long())
-        out: Ragged[R] = object.__new__(type(self))
-        return out._fill(self._rows[mask], lengths.view(self._batch_size), None, self._batch_size, self._device)
+        lengths = self.map_rows(lambda rows: mask).reduce("sum")
+        return object.__new__(type(self))._fill(self._rows[mask], lengths, None, self._batch_size, self._device)
 
     def reduce(self: Ragged[Tensor], how: Literal["sum", "mean", "max"]) -> Tensor:
         """The rows of each item reduced to one: a Tensor of shape `[*batch, *event]`.

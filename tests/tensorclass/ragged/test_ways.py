@@ -109,5 +109,5 @@ def test_processes_compare_lengths_and_send_rows_alone() -> None:
     assert [path for path in tensors_by_path(batch()) if "lengths" in path] == []
     one, other = schema("broadcast", batch()), schema("broadcast", batch().flip(0))
     assert [key for key in one if one[key] != other[key]] == [
-        f"the lengths of Batch.{name}" for name in ("boxes", "targets", "words")
+        f"Batch.{name}.lengths" for name in ("boxes", "targets", "words")
     ]

@@ -95,11 +95,14 @@ def from_items(where: str, cls: type[Any], value: Any, batch_size: Size | None) 
     # `torch.cat` takes an empty tensor of one dimension for one of any shape.
     if not isinstance(rows, cls) or (cls is Tensor and rows.dim() > 1 and 1 in map(len, shapes)):
         _refuse_items(where, cls, items, advice)
-    lengths = tensor_of(sizes, device_of(rows))
-    if len(batch_size) != 1:
-        lengths = lengths.view(batch_size)
-    made: Any = object.__new__(late.ragged.class_for(type(rows)))
-    return made._fill(rows, lengths, None if is_compiling() else [0, *accumulate(sizes)], batch_size, None)
+    return with_sizes(rows, sizes, batch_size, None)
+
+
+def with_sizes(rows: Rows, sizes: list[int], batch_size: Size, device: torch.device | None) -> Any:
+    """The Ragged of rows, of which each item has so many. A single item gets its length as a tensor when it is asked for."""
+    lengths = tensor_of(sizes, device_of(rows)).view(batch_size) if batch_size else None
+    starts = None if is_compiling() else [0, *accumulate(sizes)]
+    return object.__new__(late.ragged.class_for(type(rows)))._fill(rows, lengths, starts, batch_size, device)
 
 
 def _refuse_items(where: str, cls: type[Any], items: list[Any], advice: str) -> None:

@@ -39,6 +39,7 @@ from .ragged_rows import (
     picked,
     refuse_other_lengths,
     tensor_of,
+    with_sizes,
 )
 from .tensor import Join
 
@@ -309,6 +310,9 @@ class RaggedStorage(Stored):
 
     def _join(self, fn: Join, items: Sequence[Any], batch_size: Size, field: Field | None = None) -> Self:
         """Items of any lengths behind one another, and then in the order that `fn` gives their numbers."""
+        rows = [item._rows for item in items]
+        if not self._batch_size and len(batch_size) == 1 and self.starts() is not None:  # a stack of single items
+            return cast("Self", with_sizes(joined(rows), [*map(count, rows)], batch_size, self._device))
         lengths, starts = [item._lengths for item in items], cast("list[int] | None", [0])
         for item in items:
             known = item.starts()
@@ -319,8 +323,7 @@ class RaggedStorage(Stored):
                 starts += [start + shift for start in known] if shift else known
         in_order = fn in (torch.cat, torch.stack)  # along the first dimension
         sizes = fn(lengths) if in_order else torch.cat([each.reshape(-1) for each in lengths])
-        rows = joined([item._rows for item in items])
-        every = object.__new__(type(self))._fill(rows, sizes, starts, batch_size, self._device)
+        every = object.__new__(type(self))._fill(joined(rows), sizes, starts, batch_size, self._device)
         if in_order:
             return every
         every.refuse_unknown(where := _where(self, field))

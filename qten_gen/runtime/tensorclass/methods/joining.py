@@ -75,10 +75,7 @@ def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
         ValueError: there are none, or batch sizes or static fields differ.
     """
     # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
-    stacked = stack(items, dim, stack_tensors)
-    if type(stacked) is cls or isinstance(stacked, cls):
-        return stacked
-    raise of_another_class(cls, stacked)
+    return of_class(cls, stack(items, dim, stack_tensors))
 
 
 def cat(items: Iterable[T], dim: Dim = 0) -> T:
@@ -126,10 +123,18 @@ def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0) -> T:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
-    joined = cat(items, dim)
-    if type(joined) is cls or isinstance(joined, cls):
-        return joined
-    raise of_another_class(cls, joined)
+    return of_class(cls, cat(items, dim))
+
+
+def of_class(cls: type[T], value: T) -> T:
+    """An object that a method of its class was given or makes.
+
+    Raises:
+        TypeError: it is of another class.
+    """
+    if type(value) is cls or isinstance(value, cls):
+        return value
+    raise of_another_class(cls, value)
 
 
 def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ...]:

@@ -9,11 +9,11 @@ import torch
 from torch import Size, Tensor
 
 from ..core.construction import DeviceLike, as_device
-from ..core.error_text import of_another_class
 from ..core.sizes import integers
 from ..core.stored import Stored
 from ..fields.per_item import items_become
 from ..methods import moving
+from ..methods.joining import of_class
 from ..methods.operands import Function, one
 from .entries import Effect, Group, Operation, changing, documented, written_out
 
@@ -204,17 +204,6 @@ def _call(tensor: Tensor, argument: tuple[Function, tuple[object, ...], Keywords
     function, fill, options = argument
     result: Tensor = function(tensor, *fill, **options)
     return result
-
-
-def of_class(cls: type[T], value: T) -> T:
-    """An object that was given to a method of its class.
-
-    Raises:
-        TypeError: it is of another class.
-    """
-    if not isinstance(value, cls):
-        raise of_another_class(cls, value)
-    return value
 
 
 CREATING = (

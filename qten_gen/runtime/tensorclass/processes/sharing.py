@@ -208,7 +208,7 @@ def schema(action: str, self: Stored) -> Schema:
         if path in tensors:
             found[path] = f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)}"
         else:
-            found[f"the lengths of {type(self).__name__}.{path}".removesuffix(".lengths")] = str(tensor.tolist())
+            found[f"{type(self).__name__}.{path}"] = str(tensor.tolist())
     return found
 
 
