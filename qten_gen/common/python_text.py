@@ -185,8 +185,11 @@ def partial_text(function: str, keywords: tuple[tuple[str, str], ...]) -> str:
     return f"functools.partial({', '.join([function, *(f'{name}={given}' for name, given in keywords)])})"
 
 
-_OF_NO_NODES = frozenset({"ctx", "op", "ops", "id", "attr", "arg", "kind", "level", "simple", "type_comment"})
-
+_OF_NO_NODES = frozenset(
+    {"ctx", "op", "ops", "id", "attr", "arg", "kind", "level", "simple", "type_comment", "kwd_attrs"}
+)
+_WITH_OTHERS = frozenset({"names", "keys", "kw_defaults"})
+"""The lists of nodes that may hold strings or None too."""
 
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 """The fields that may hold nodes, for each kind of node that was met."""
@@ -201,7 +204,7 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     for name in _FIELDS[kind]:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            found += [each for each in value if isinstance(each, ast.AST)] if value else ()
+            found += [each for each in value if isinstance(each, ast.AST)] if name in _WITH_OTHERS else value
         elif isinstance(value, ast.AST):
             found.append(value)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from ..common.header import digest
@@ -54,10 +55,16 @@ class Readings:
         sources: The bytes of all files by path.
         graph: The files and their imports.
         parsed: Files that have been parsed before, as they are in the cache; None where nothing will be saved there.
+        heads_only: True to read nothing of the bodies of classes.
     """
 
     def __init__(
-        self, sources: Mapping[str, bytes], graph: SourceGraph, parsed: Mapping[str, bytes] | None = None
+        self,
+        sources: Mapping[str, bytes],
+        graph: SourceGraph,
+        parsed: Mapping[str, bytes] | None = None,
+        *,
+        heads_only: bool = False,
     ) -> None:
         self.sources = sources
         self.graph = graph
@@ -74,6 +81,7 @@ class Readings:
         self._programs: dict[View, Program] = {}
         self._heads = graph.heads
         self._is_saved = parsed is not None
+        self._read_source = partial(read, heads_only=heads_only)
 
     def program(self, path: str) -> Program:
         """The files as a program sees them that is imported from the same folder as a file."""
@@ -149,7 +157,8 @@ class Readings:
     def _read(self, path: str, context: ImportContext) -> SourceFile | None:
         """Read a file; None if that crashes."""
         data, origin = self.sources[path], self.graph.origins[path]
-        result = attempt(self.crashes, path, "reading", read, data, path, origin.module, origin.is_package, context)
+        given = data, path, origin.module, origin.is_package, context
+        result = attempt(self.crashes, path, "reading", self._read_source, *given)
         if result is None:
             self.unread.add(path)
             return None

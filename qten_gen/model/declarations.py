@@ -32,10 +32,34 @@ class BaseDecl:
 
 
 @record(frozen=True, slots=True)
-class TensorClassDecl:
-    """A TensorClass: `class Batch(TensorClass, frozen=True): ...`."""
+class _ClassDecl:
+    """What the declarations of a TensorClass and a Module have alike. They are compared by what decides the generated class."""
 
     name: str
+    post_init: bool = field(default=False, kw_only=True)
+    """True if the class or a parent defines `__post_init__`."""
+    module: str = field(default="", compare=False, kw_only=True)
+    """The dotted name of its module: `shop.model`."""
+    qualname: str = field(default="", compare=False, kw_only=True)
+    """Its name with the classes and functions around it; `link` leaves it empty for top-level classes."""
+    bases: tuple[BaseDecl, ...] = field(default=(), compare=False, kw_only=True)
+    type_parameters: str = field(default="", compare=False, kw_only=True)
+    """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
+    doc: str = field(default="", compare=False, kw_only=True)
+    methods: tuple[MethodSource, ...] = field(default=(), compare=False, kw_only=True)
+    """The functions of its body, for the stub and for rules about names. Of a Module, virtual tensors are left out."""
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False, kw_only=True)
+
+    @property
+    def qualified(self) -> str:
+        """Module and name, which no two declarations of a run share."""
+        return f"{self.module}.{self.qualname or self.name}"
+
+
+@record(frozen=True, slots=True)
+class TensorClassDecl(_ClassDecl):
+    """A TensorClass: `class Batch(TensorClass, frozen=True): ...`."""
+
     fields: tuple[FieldDecl, ...]
     """All fields in the order of the constructor's arguments, inherited ones included."""
     own: tuple[str, ...]
@@ -44,26 +68,8 @@ class TensorClassDecl:
     """The class flags, inherited ones included: `frozen` of `frozen=True` or of `TensorClass["frozen"]`."""
     checks: str = "on"
     """The class keyword `checks`, or the first parent's: `"off"` of `checks="off"`."""
-    post_init: bool = False
-    """True if the class or a parent defines `__post_init__`."""
     custom_init: bool = False
     """True if the class defines `__init__` itself."""
-    module: str = field(default="", compare=False)
-    """The dotted name of its module: `shop.model`."""
-    qualname: str = field(default="", compare=False)
-    """Its name with the classes and functions around it; `link` leaves it empty for top-level classes."""
-    bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
-    type_parameters: str = field(default="", compare=False)
-    """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
-    doc: str = field(default="", compare=False)
-    methods: tuple[MethodSource, ...] = field(default=(), compare=False)
-    """The functions of its body, for the stub and for rules about names."""
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
-
-    @property
-    def qualified(self) -> str:
-        """Module and name, which no two declarations of a run share."""
-        return f"{self.module}.{self.qualname or self.name}"
 
     @property
     def frozen(self) -> bool:
@@ -91,18 +97,15 @@ class RegistrationDecl:
 
 
 @record(frozen=True, slots=True)
-class ModuleDecl:
+class ModuleDecl(_ClassDecl):
     """A Module: `class Attention(Module): ...`."""
 
-    name: str
     fields: tuple[ModuleField, ...]
     """All fields in order, inherited ones included."""
     own: tuple[str, ...]
     """The names of those fields that no parent declares."""
     custom_init: bool = False
     """True if the class or a declared parent has a hand-written `__init__`: then no constructor is generated."""
-    post_init: bool = False
-    """True if the class or a parent defines `__post_init__`."""
     custom_reset: bool = False
     """True if the class or a parent defines `reset_parameters`."""
     inherited_reset: bool = False
@@ -111,24 +114,8 @@ class ModuleDecl:
     """The conditions on its constructor arguments, inherited checks first."""
     keeps_init: bool = field(default=False, compare=False)
     """True if the class statement has `init=False`, so that type checkers use the `__init__` of the parent."""
-    module: str = field(default="", compare=False)
-    """The dotted name of its module: `shop.model`."""
-    qualname: str = field(default="", compare=False)
-    """Its name with the classes and functions around it; `link` leaves it empty for top-level classes."""
-    bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
-    type_parameters: str = field(default="", compare=False)
-    """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
-    doc: str = field(default="", compare=False)
-    methods: tuple[MethodSource, ...] = field(default=(), compare=False)
-    """The functions of its body, virtual tensors left out."""
     bound: frozenset[str] = field(default=frozenset(), compare=False)
     """The names that its body binds in a way that a checker sees: annotations, methods and attributes."""
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
-
-    @property
-    def qualified(self) -> str:
-        """Module and name, which no two declarations of a run share."""
-        return f"{self.module}.{self.qualname or self.name}"
 
     @property
     def writes_init(self) -> bool:

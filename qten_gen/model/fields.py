@@ -66,30 +66,36 @@ class ConfigDecl(_OfModule):
 
 
 @record(frozen=True, slots=True)
-class ParameterDecl(_OfModule):
-    """A parameter of a Module: `qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)`."""
+class _TensorDecl(_OfModule):
+    """What the declarations of parameters and buffers have alike."""
 
     dims: tuple[Dim, ...]
     """Its shape over config fields: `3*dim` and `dim`."""
-    initializer: Value | None = None
+    initializer: Value | None = field(default=None, kw_only=True)
     """The function that fills it in place: `nn.init.xavier_uniform_`."""
-    dtype: Value | None = None
+    dtype: Value | None = field(default=None, kw_only=True)
     """A dtype that the constructor's `dtype` does not replace: `dtype=torch.float32`."""
+    when: Dim | None = field(default=None, kw_only=True)
+    """The condition under which it exists, `when="use_bias"`; otherwise None is registered."""
+    value: Value | None = field(default=None, kw_only=True)
+    """The function of the module that computes it, `value=causal_mask`, or the name of a method."""
+    keep_dtype: bool = field(default=False, kw_only=True)
+    """True if a cast of the module leaves the dtype alone: `keep_dtype=True`."""
+
+
+@record(frozen=True, slots=True)
+class ParameterDecl(_TensorDecl):
+    """A parameter of a Module: `qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)`."""
+
     requires_grad: bool = True
-    when: Dim | None = None
-    """The condition under which the parameter exists, `when="use_bias"`; otherwise None is registered."""
     tie: str | None = None
     """The path of the parameter that this is a second name of, `tie="embed.weight"`."""
-    value: Value | None = None
-    """The function of the module that computes its first value, `value=decay_rates`, or the name of a method."""
     repeat: Dim | None = None
     """How many parameters a ParameterList gets: `repeat="depth"`."""
     keys: str | tuple[str, ...] | None = None
     """The names of the parameters of a ParameterDict, or the config field that contains them."""
     group: str | None = None
     """The group of the optimizer that it belongs to: `group="no_decay"`."""
-    keep_dtype: bool = False
-    """True if a cast of the module leaves the dtype alone: `keep_dtype=True`."""
 
     @property
     def is_several(self) -> bool:
@@ -98,23 +104,11 @@ class ParameterDecl(_OfModule):
 
 
 @record(frozen=True, slots=True)
-class BufferDecl(_OfModule):
+class BufferDecl(_TensorDecl):
     """A buffer of a Module: `scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)`."""
 
-    dims: tuple[Dim, ...]
-    """Its shape over config fields: `heads`."""
     persistent: bool = True
     """True if the buffer is in the state dict."""
-    initializer: Value | None = None
-    """The function that fills it in place: `nn.init.ones_`."""
-    dtype: Value | None = None
-    """A dtype that the constructor's `dtype` does not replace: `dtype=torch.int64`."""
-    when: Dim | None = None
-    """The condition under which the buffer exists, `when="use_scale"`; otherwise None is registered."""
-    value: Value | None = None
-    """The function of the module that computes it, `value=causal_mask`, or the name of a method."""
-    keep_dtype: bool = False
-    """True if a cast of the module leaves the dtype alone: `keep_dtype=True`."""
 
 
 @record(frozen=True, slots=True)

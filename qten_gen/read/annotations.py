@@ -251,6 +251,8 @@ def add_class_names(node: ast.ClassDef, place: NodePath, scope: Scope, qualname:
 @lru_cache(maxsize=8)  # a class statement is asked several times in a row
 def _assigned(node: ast.ClassDef) -> tuple[tuple[str, ast.expr, int, bool], ...]:
     """The names that the body binds once, by an assignment: with the value, the index, and whether it has an annotation."""
+    if not any(isinstance(statement, ast.Assign | ast.AnnAssign) for statement in node.body):
+        return ()
     bound = Counter(name for statement in node.body for name in touched(statement))
     found: list[tuple[str, ast.expr, int, bool]] = []
     for index, statement in enumerate(node.body):

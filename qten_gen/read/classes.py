@@ -8,7 +8,17 @@ from collections.abc import Collection, Iterable, Iterator
 
 from ..common.language import PACKAGE, VIRTUAL
 from ..common.records import replace
-from ..model import ClassSource, ConditionalSource, FieldSource, MethodSource, NodePath, SpecifierCall, TypeExpr, Value
+from ..model import (
+    ClassSource,
+    ConditionalSource,
+    FieldSource,
+    MethodSource,
+    NodePath,
+    Signature,
+    SpecifierCall,
+    TypeExpr,
+    Value,
+)
 from .annotations import type_expr, type_parameter_names, type_parameters, with_inner
 from .bindings import (
     ANNOTATIONS,
@@ -58,44 +68,58 @@ def class_source(
     head = scope if around is None else replace(around, inner={**around.inner, **_parameters(node, scope)})
     if outer:  # its own name means the class in its annotations, as when it runs
         scope = replace(scope, inner={node.name: f"{outer}.{node.name}", **scope.inner})
-    arguments = list(positional(node.bases, place / "bases"))
-    bases = tuple(type_expr(base.value, base.place, head, base=True) for base in arguments if not base.star)
-    flags = list(keywords(node.keywords, place / "keywords"))
+    found = class_head(node, place, head, outer)
     fields = dict(_fields(body, scope))
-    methods = tuple(_methods(body, scope, has_bases=bool(node.bases), may_share=_may_share(bases, scope)))
+    methods = tuple(_methods(body, scope, has_bases=bool(node.bases), may_share=_may_share(found.bases, scope)))
     blocks = [found for node, where in body if isinstance(node, BLOCK) for found in inside(node, where)]
-    return ClassSource(
-        name=node.name,
-        bases=bases,
-        keywords=tuple((flag.keyword, plain_value(flag.value, flag.place, head)) for flag in flags if flag.keyword),
-        unpacked=tuple(argument.place for argument in (*arguments, *flags) if argument.star),
+    return replace(
+        found,
         changed=tuple(_changed(body, fields)),
-        decorators=tuple(
-            (head.resolve(dotted(called(decorator)) or ""), place / "decorator_list" / index)
-            for index, decorator in enumerate(node.decorator_list)
-        ),
         fields=tuple(fields.values()),
         methods=methods,
         attributes=tuple(name for name in dict.fromkeys(_attributes(body, scope)) if name not in fields),
         values=tuple(_values(body, fields, scope)) if node.bases else (),  # a class without bases is no declaration
         type_parameters=type_parameters(node, scope),
         doc=docstring(node),
-        place=place,
         conditional=_conditional([(node, where) for node, where, checking in blocks if not checking], scope),
         for_checkers=_conditional([(node, where) for node, where, checking in blocks if checking], scope),
         registers=registered_state(node.body, scope),
         checks=tuple(_checks(body, scope)),
+    )
+
+
+def class_head(node: ast.ClassDef, place: NodePath, scope: Scope, outer: str = "") -> ClassSource:
+    """Read what stands before the body of a class statement, and nothing of the body."""
+    arguments = list(positional(node.bases, place / "bases"))
+    flags = list(keywords(node.keywords, place / "keywords"))
+    return ClassSource(
+        name=node.name,
+        bases=tuple(type_expr(base.value, base.place, scope, base=True) for base in arguments if not base.star),
+        keywords=tuple((flag.keyword, plain_value(flag.value, flag.place, scope)) for flag in flags if flag.keyword),
+        unpacked=tuple(argument.place for argument in (*arguments, *flags) if argument.star),
+        decorators=tuple(
+            (scope.resolve(dotted(called(decorator)) or ""), place / "decorator_list" / index)
+            for index, decorator in enumerate(node.decorator_list)
+        ),
+        place=place,
         outer=outer,
     )
 
 
+def constructors(node: ast.ClassDef, place: NodePath, scope: Scope) -> Iterator[MethodSource]:
+    """The methods of a class that set up its objects, and what they do to these."""
+    for index, each in enumerate(node.body):
+        if isinstance(each, Function) and each.name in _CONSTRUCTORS:
+            source = MethodSource(each.name, Signature("", ""), place=place / "body" / index)
+            yield _with_changes(source, each, scope)
+
+
 def inner_classes(node: ast.ClassDef, place: NodePath, scope: Scope, qualname: str) -> Iterator[InnerClass]:
     """The classes in the body of a class and in their bodies, each with its place, the class around it and the names in that."""
-    around = with_inner(scope, node, qualname)
     for index, statement in enumerate(node.body):
         if isinstance(statement, ast.ClassDef):
             where = place / "body" / index
-            yield statement, where, qualname, around
+            yield statement, where, qualname, with_inner(scope, node, qualname)
             yield from inner_classes(statement, where, scope, f"{qualname}.{statement.name}")
 
 

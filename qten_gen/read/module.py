@@ -25,7 +25,16 @@ from ..model import (
     language,
 )
 from ..model.diagnostics import Diagnostic
-from .annotations import Meanings, add_class_names, alias, type_expr, type_parameter_names, type_variable, variables_of
+from .annotations import (
+    Meanings,
+    add_class_names,
+    alias,
+    type_expr,
+    type_parameter_names,
+    type_variable,
+    variables_of,
+    with_inner,
+)
 from .bindings import (
     BLOCK,
     Binding,
@@ -41,7 +50,7 @@ from .bindings import (
     star_import,
     suites,
 )
-from .classes import class_source, inner_classes
+from .classes import class_head, class_source, inner_classes
 from .dotted_names import Scope
 from .field_uses import replacements
 from .signatures import signature
@@ -65,7 +74,12 @@ _Statement = tuple[ast.stmt, NodePath, bool]
 
 
 def read(
-    data: bytes, path: str, module: str, is_package: bool = False, around: ImportContext = NO_CONTEXT
+    data: bytes,
+    path: str,
+    module: str,
+    is_package: bool = False,
+    around: ImportContext = NO_CONTEXT,
+    heads_only: bool = False,
 ) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
     """Read a file. If it cannot be read, return an empty source and the diagnostic that says why. It does not raise.
 
@@ -75,6 +89,7 @@ def read(
         module: Its dotted name, which relative imports start from.
         is_package: True if it is an `__init__.py`.
         around: What it must know about other files. It is empty for the first reading.
+        heads_only: True to leave out the bodies of classes, for whoever asks only which classes there are.
     """
     empty = SourceFile(path, module, is_package=is_package)
     text = decode(data, path)
@@ -84,7 +99,7 @@ def read(
     if not isinstance(tree, ast.Module):
         return empty, (tree,)
     try:
-        return _source_file(tree, text, empty, around), ()
+        return _source_file(tree, text, empty, around, heads_only), ()
     except RecursionError:
         return empty, (too_deep(path),)
 
@@ -94,6 +109,7 @@ class _Found:
     """The content of a file's statements, in their order."""
 
     meant: Meanings
+    heads_only: bool
     classes: dict[str, ClassSource] = field(default_factory=dict)
     """The last class of each name at the top level."""
     within: dict[str, ClassSource] = field(default_factory=dict)
@@ -103,11 +119,11 @@ class _Found:
     registrations: list[RegistrationSource] = field(default_factory=list)
 
 
-def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportContext) -> SourceFile:
+def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportContext, heads_only: bool) -> SourceFile:
     """Read a syntax tree. Names are collected first, because a class may use names that are bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
     scope, known = _names(tree, text, statements, empty, around)
-    found = _Found(_meanings(known, scope))
+    found = _Found(_meanings(known, scope), heads_only)
     for node, place, type_checking in statements:
         # A class for type checkers does not exist when the file runs.
         if isinstance(node, ast.ClassDef) and not type_checking:
@@ -122,6 +138,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
             variable = type_variable(binding.value, binding.place, scope)
             if variable is not None:
                 found.type_variables[name] = variable
+    may_replace = not heads_only and re.search(REPLACE, text) is not None
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     return replace(
         empty,
@@ -135,7 +152,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         makers=frozenset(found.meant.makers),
         type_variables=found.type_variables,
         registrations=tuple(found.registrations),
-        replacements=tuple(replacements(tree, scope)) if re.search(REPLACE, text) is not None else (),
+        replacements=tuple(replacements(tree, scope)) if may_replace else (),
         names=scope.bound,
         star_imports=stars,
         repeated=tuple(found.repeated),
@@ -174,7 +191,8 @@ def _names(
 
 def _take_class(node: ast.ClassDef, place: NodePath, scope: Scope, found: _Found) -> None:
     """Add a class, the classes in it, and what their bodies bind."""
-    source = class_source(node, place, scope)
+    around = with_inner(scope, node, node.name)
+    source = class_head(node, place, around) if found.heads_only else class_source(node, place, scope)
     if source.name in found.classes:
         found.repeated.append(source)
     found.classes[source.name] = source
@@ -184,7 +202,8 @@ def _take_class(node: ast.ClassDef, place: NodePath, scope: Scope, found: _Found
         qualname = f"{outer}.{statement.name}"
         found.type_variables.update(variables_of(statement, where, scope, qualname))
         add_class_names(statement, where, scope, qualname, found.meant)
-        found.within[qualname] = class_source(statement, where, scope, outer, around_it)
+        if not found.heads_only:
+            found.within[qualname] = class_source(statement, where, scope, outer, around_it)
 
 
 def _statements(body: Iterable[ast.stmt], place: NodePath, type_checking: bool) -> Iterator[_Statement]:

@@ -79,7 +79,7 @@ def lines_of(text: str) -> list[str]:
     >>> lines_of("x = 1\\r\\ny = '\\x0c'")
     ['x = 1', "y = '\\x0c'"]
     """
-    return _LINE_END.split(text)
+    return _LINE_END.split(text) if "\r" in text else text.split("\n")
 
 
 def source_lines(data: bytes) -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ..common.field_kinds import members_of
 from ..common.suggestions import did_you_mean
-from ..model import Choice, ConfigDecl, DerivedDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, TypeExpr, Value
+from ..model import Choice, ConfigDecl, DerivedDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, Value
 from .dynamic_declarations import is_dynamic_text
-from .rule_input import Facts, Problem, RuleContext, at
+from .rule_input import Problem, RuleContext, at
 
 
 def invalid_choice(declaration: ModuleDecl, context: RuleContext) -> Iterator[Problem]:
@@ -18,8 +18,6 @@ def invalid_choice(declaration: ModuleDecl, context: RuleContext) -> Iterator[Pr
     `choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})` looks up the value of the config field `act` when an instance is made. A
     value without an option raises ValueError there. So a field of type `bool` needs the options True and False, a `Literal` one
     option for each of its values, and the default of the field has to be among them.
-
-    The annotation of the child names each class that the choice may give, or a base of it. mypy does not compare the two.
 
     Example:
 
@@ -39,7 +37,6 @@ def invalid_choice(declaration: ModuleDecl, context: RuleContext) -> Iterator[Pr
             for argument in field.call.nested:
                 if isinstance(argument.value, Value) and argument.value.choice is not None:
                     yield from at(argument.value.place, _choice_problem(argument.value.choice, config))
-            yield from _of_other_types(field, context.facts)
         elif isinstance(field, ConfigDecl) and field.default is not None and field.default.value.choice is not None:
             message = f"the default of {field.name} is a choice, which decides between the classes of a child"
             help = "write choice(...) as the class or an argument of submodule(...)"
@@ -69,57 +66,6 @@ def _choice_problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, 
             )
             return f"{field.name} may be {value!r}, which is not among the options", near or f"the options are {known}"
     return None
-
-
-_BASES = {
-    "ReLU6": "Hardtanh",
-    "NLLLoss2d": "NLLLoss",
-    "UpsamplingBilinear2d": "Upsample",
-    "UpsamplingNearest2d": "Upsample",
-    **dict.fromkeys(("GRU", "LSTM", "RNN"), "RNNBase"),
-    **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell"), "RNNCellBase"),
-    **{f"ZeroPad{n}d": f"ConstantPad{n}d" for n in (1, 2, 3)},
-}
-"""The layers of torch that derive from other public ones, except for the lazy ones."""
-
-
-def _of_other_types(field: SubmoduleDecl, facts: Facts) -> Iterator[Problem]:
-    """The classes among the options that certainly do not fit the annotation."""
-    made = field.call.arguments[0].value if field.call.arguments else None
-    if not isinstance(made, Value) or made.choice is None:
-        return
-    annotated = {_public(member.name) for member in _children(field.type)}
-    if any(_ancestors(name, facts) is None for name in annotated) or "torch.nn.Module" in annotated:
-        return
-    for key, option in made.choice.options or ():
-        above = _ancestors(_public(option.name), facts)
-        if above is not None and not above & annotated:
-            message = f"the option {key} is {option.text}, but {field.name} is annotated {field.type.text}"
-            yield Problem(message, option.place, f"write {field.name}: ... | {option.text}")
-
-
-def _children(type: TypeExpr) -> Iterator[TypeExpr]:
-    """The classes that an annotation names, inside of lists and dicts too, without None."""
-    for member in members_of(type):
-        if member.name.startswith("qten_gen.") and member.args:
-            yield from (each for arg in member.args if isinstance(arg, TypeExpr) for each in _children(arg))
-        elif member.name != "None":
-            yield member
-
-
-def _public(name: str) -> str:
-    """`torch.nn.ReLU` for `torch.nn.modules.activation.ReLU`, the name that a running program knows."""
-    return f"torch.nn.{name.rpartition('.')[2]}" if name.startswith("torch.nn.modules.") else name
-
-
-def _ancestors(name: str, facts: Facts) -> frozenset[str] | None:
-    """A class and its ancestors below nn.Module; None if they are not known."""
-    module, _, layer = name.rpartition(".")
-    if module == "torch.nn" and layer[:1].isupper():
-        return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
-    lineage = frozenset(facts.lineage(name))
-    is_known = all(each.startswith("qten_gen.") or each in facts.declarations for each in lineage)
-    return lineage if is_known else None
 
 
 def _key(text: str) -> object:

@@ -33,8 +33,6 @@ class PlainClass:
     descendants: Sequence[PlainClass] = ()
     is_whole: bool = False
     """True if the ancestors that are not in the project are torch.nn.Module and others without attributes of their own."""
-    is_module: Callable[[str], bool] = field(default=bool)
-    """True if a qualified name is a class that derives from torch.nn.Module."""
     is_mentioned: Callable[[str], bool] = field(default=bool)
     """True if the project assigns an attribute of this name to some object, or has the name in a string."""
     is_known_word: Callable[[str], bool] = field(default=bool)

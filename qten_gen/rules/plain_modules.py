@@ -13,13 +13,13 @@ from .plain_classes import Finding, PlainClass, attribute_of, nodes_of, of_kinds
 
 
 def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
-    """The constructor of an nn.Module does not call the one of its base, or registers something before it does.
+    """The constructor of an nn.Module does not call the one of its base.
 
     `nn.Module.__init__` makes the tables that parameters, buffers and children are registered in. Without it, the first
     assignment of a layer fails, and a module without layers fails at its first call or `.to()`.
 
     `qten-gen check` reports this for plain classes. It does not look into methods that the constructor calls,
-    and leaves out mixins.
+    and leaves out mixins. A layer that is assigned before the call raises torch's own error, which says so.
 
     Example:
 
@@ -35,35 +35,19 @@ def missing_super_init(cls: PlainClass) -> Iterator[Finding]:
     init = next((method for method in cls.methods if method.name == "__init__"), None)
     if init is None or init.decorator_list or cls.node.decorator_list or isinstance(init.body[-1], ast.Raise):
         return
-    if not any(_constructs(node) for node in of_kinds(cls.node, ast.Attribute)):
-        if "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants):
-            return  # another base of a subclass may call the constructor
+    # Nearly all constructors begin with the call, so that the rest of the class need not be looked at.
+    if any(_constructs(node) for statement in init.body for node in ast.walk(statement)):
+        return
+    is_mixin = "mixin" in cls.node.name.lower() or any(len(each.node.bases) > 1 for each in cls.descendants)
+    # Another base of a subclass may call the constructor.
+    if not is_mixin and not any(_constructs(node) for node in of_kinds(cls.node, ast.Attribute)):
         help = "begin the constructor with super().__init__()"
         yield Finding(init, f"__init__ of {cls.node.name} does not call the constructor of its base", help)
-        return
-    for statement in init.body:
-        if any(_constructs(node) for node in ast.walk(statement)):
-            return
-        name = _registered(statement, owner_of(init), cls)
-        if name is not None:
-            message = f"self.{name} is assigned before nn.Module.__init__, which makes the tables that hold it"
-            yield Finding(statement, message, "call super().__init__() first")
-            return
 
 
 def _constructs(node: ast.AST) -> bool:
     """True if a node is `super().__init__`, or takes the tables of another module."""
     return isinstance(node, ast.Attribute) and node.attr in ("__init__", "__setstate__", "__dict__")
-
-
-def _registered(statement: ast.stmt, owner: str, cls: PlainClass) -> str | None:
-    """The attribute that a statement registers a layer or a parameter under."""
-    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
-        return None
-    made = cls.meaning(statement.value.func)
-    if not cls.is_module(made) and made not in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
-        return None
-    return next((name for target in statement.targets if (name := attribute_of(target, owner)) is not None), None)
 
 
 def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
@@ -92,6 +76,8 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
     """
     init = next((method for method in cls.methods if method.name == "__init__"), None)
     if init is None or not cls.is_whole or not cls.is_known_word("to_empty"):
+        return
+    if not any(isinstance(each, ast.Attribute) and each.attr == "register_buffer" for each in nodes_of(init)):
         return
     unsaved = [found for node in own_nodes(init, owner_of(init)) for found in _unsaved_buffer(node)]
     family = [cls, *cls.ancestors, *cls.descendants]
@@ -154,6 +140,8 @@ _OF_LIBRARIES = frozenset(
 )
 """Attributes that accelerate, DeepSpeed, peft, transformers and torch set on modules of others."""
 
+_OF_ANY = frozenset({*MODULE, *PRIVATE, *_OF_LIBRARIES})
+
 _OPEN_ENDED = ("__getattr__", "__getattribute__", "__setattr__")
 
 _SETS_ANY = ("setattr", "vars", "locals", "exec")
@@ -192,7 +180,10 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
         return
     if any(_sets_any(each.node) for each in family) or _is_meant_as_base(cls):
         return
-    known = {*MODULE, *PRIVATE, *_OF_LIBRARIES, *(name for each in family for name in _defined(each.node))}
+    known = _OF_ANY.union(*(_defined(each.node) for each in family))
+    # Of nearly all classes, the names alone show that there is nothing to find.
+    if known.issuperset(_read_of_objects(cls)):
+        return
     seen: set[str] = set()
     for method in cls.methods:
         owner = owner_of(method)
@@ -202,7 +193,7 @@ def undefined_attribute(cls: PlainClass) -> Iterator[Finding]:
             if node.attr in known or node.attr in seen or node.attr.startswith("__") or cls.is_mentioned(node.attr):
                 continue
             seen.add(node.attr)
-            own = sorted(known - MODULE - PRIVATE - _OF_LIBRARIES)
+            own = sorted(known - _OF_ANY)
             help = did_you_mean(node.attr, own, "define it, or remove the line")
             yield Finding(node, f"{cls.node.name} has no attribute {node.attr}", help)
 
@@ -223,6 +214,13 @@ def _defined(cls: ast.ClassDef) -> frozenset[str]:
             case ast.alias(name=name, asname=other):
                 found.add(other or name)
     return frozenset(found)
+
+
+def _read_of_objects(cls: PlainClass) -> set[str]:
+    """The attributes of what the first parameter of a method is called in a class, whatever it is where they are read."""
+    owners = {owner_of(method) for method in cls.methods}
+    found = (attribute_of(node, owner) for node in of_kinds(cls.node, ast.Attribute) for owner in owners)
+    return {name for name in found if name is not None and not name.startswith("__")}
 
 
 @cache

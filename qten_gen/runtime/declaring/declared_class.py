@@ -147,18 +147,10 @@ class FieldSummary(AnnotatedField):
         # The others are no arguments of a constructor.
         if row[0] not in ("FieldDecl", "ConfigDecl"):
             return cls(said["name"], owner=owner, row=row, annotation=annotation)
-        argument = said.get("alias", said["name"])
-        kind = FieldKind(said.pop("kind", FieldKind.STATIC))
-        names = {each.name for each in fields(cls)}
-        return cls(
-            kind=kind,
-            owner=owner,
-            row=row,
-            annotation=annotation,
-            argument=argument,
-            nested_class=nested_class,
-            **{name: given for name, given in said.items() if name in names},
-        )
+        found = {each.name: said[each.name] for each in fields(cls) if each.name in said}
+        found["kind"] = FieldKind(said.get("kind", FieldKind.STATIC))
+        found |= {"owner": owner, "row": row, "annotation": annotation, "nested_class": nested_class}
+        return cls(**found, argument=said.get("alias", said["name"]))
 
 
 class Summary(NamedTuple):

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import accumulate
 
 from ...link.program import Program
 from ...model.field_parts import NO_PATH, TypeExpr
@@ -32,9 +33,11 @@ class Text:
         """Take the text with line feeds only."""
         self.content = _LINE_END.sub("\n", content) if "\r" in content else content
         self.lines = self.content.split("\n")
-        self._starts = [0]
-        for line in self.lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where the lines start."""
+        return list(accumulate((len(line) + 1 for line in self.lines), initial=0))
 
     def offset(self, line: int, column: int) -> int:
         """The character of a line, from 1, and a column in bytes, from 0."""

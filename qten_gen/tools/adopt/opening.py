@@ -19,7 +19,7 @@ from ...project.scan import Origin, Scan, scan
 from ...read.bindings import dotted, exported
 from ...read.dotted_names import Scope
 from ...read.positions import node_at
-from ...read.syntax import decode, lines_of, tree_of
+from ...read.syntax import decode, tree_of
 from .files import OpenFile, Project, Text
 from .records import FoundClass, Kind, Options
 
@@ -91,8 +91,10 @@ class Opened:
     """For each module, what other files imported from it before the first level."""
 
 
-def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
-    """Open the files that may have classes to adopt. Files that are as they were `before` are not read again."""
+def open_project(
+    sources: Sources, options: Options, before: Opened | None = None, *, heads_only: bool = False
+) -> Opened:
+    """Open the files that may have classes to adopt, `heads_only` without bodies. Those read `before` are not read again."""
     used: Mapping[str, frozenset[str]]
     if before is None:
         graph = source_graph(sources.origins, sources.scans, sources.origins)  # every file is relevant
@@ -105,7 +107,7 @@ def open_project(sources: Sources, options: Options, before: Opened | None = Non
         paths, used = before.paths, before.used
         old = before.readings.sources
         same = {path for path, data in sources.texts.items() if old.get(path) is data}
-    readings = Readings(sources.texts, graph)
+    readings = Readings(sources.texts, graph, heads_only=heads_only)
     if before is not None:
         readings.take_over(before.readings, same)
     files: dict[str, OpenFile] = {}
@@ -144,12 +146,13 @@ def _open(
     if file is None or file.path != path or path in readings.unread or not isinstance(content, str):
         return None
     tree = tree_of(content) if known is None else known.tree
-    scope = replace(_scope_of(file), lines=lines_of(content))
+    text = Text(content) if known is None else known.text
+    scope = replace(_scope_of(file), lines=text.lines)
     found = list(_found_classes(path, file, tree, scope, program))
     return OpenFile(
         path,
         file.module,
-        Text(content) if known is None else known.text,
+        text,
         tree,
         scope,
         {each.name: each for each in found if not each.is_inner},

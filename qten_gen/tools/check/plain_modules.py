@@ -10,11 +10,14 @@ from functools import cache
 from typing import NamedTuple
 
 from ...common.progress import counted
+from ...common.records import replace as replace_record
 from ...generate.suppression import unsuppressed
 from ...link.program import Program
-from ...model import BaseDecl, ClassSource, ModuleDecl
+from ...model import AttributeChange, BaseDecl, ClassSource, MethodSource, ModuleDecl, NodePath
 from ...model.diagnostics import UNUSED_SUPPRESSION, Diagnostic, Span, ordered
 from ...project.import_graph import Modules, closure, importers_of
+from ...read.classes import constructors
+from ...read.own_state import registered_state
 from ...read.positions import locate, node_at
 from ...read.syntax import keeping_trees
 from ...rules import PLAIN_RULES, UNREGISTERED_STATE
@@ -22,7 +25,7 @@ from ...rules import Facts as Declared
 from ...rules.plain_classes import Finding, PlainClass, attribute_of, stays_where_it_is
 from ...rules.rule_input import RuleContext
 from ..adopt.files import OpenFile, Project, method_of
-from ..adopt.opening import NN_MODULE, Sources, is_module_of_a_library, open_project
+from ..adopt.opening import NN_MODULE, Sources, open_project
 from ..adopt.records import FoundClass, Kind, Options
 
 _WITHOUT_ATTRIBUTES = frozenset(
@@ -41,19 +44,21 @@ class Checked(NamedTuple):
 
 def check(sources: Sources) -> Checked:
     """Check the plain modules in the files of a run. Files that may have some and cannot be read are among the findings."""
+    targets = sources.targets & _with_modules(sources)
     with keeping_trees():
-        opened = open_project(replace(sources, targets=sources.targets & _with_modules(sources)), Options())
+        opened = open_project(replace(sources, targets=targets), Options(), heads_only=True)
     hierarchy = _Hierarchy(opened.project, sources.texts)
     found = list(opened.problems)
     number = files = 0
     for path, file in counted(opened.project.files.items(), "checking"):
         modules = [each for each in file.all_classes if each.kind is Kind.MODULE and not each.is_adopted]
-        number, files = number + len(modules), files + bool(file.all_classes)
+        number, files = number + len(modules), files + bool(modules)
         of_file: list[Diagnostic] = []
         for each in modules:
-            of_file += _of_plain_rules(each, file, hierarchy)
+            cls = hierarchy.plain(each, file)
+            of_file += _of_plain_rules(cls, file)
             if not each.is_inner:
-                of_file += _of_unregistered_state(each, file, hierarchy, opened.project.programs[path])
+                of_file += _of_unregistered_state(each, cls, file, hierarchy, opened.project.programs[path])
         kept = unsuppressed(of_file, path, sources.texts[path])
         # Comments may be about what the generator reports.
         found += locate((item for item in kept if item.kind != UNUSED_SUPPRESSION), {path: sources.texts[path]})
@@ -94,8 +99,7 @@ def _with_modules(sources: Sources) -> set[str]:
     return found
 
 
-def _of_plain_rules(found: FoundClass, file: OpenFile, hierarchy: _Hierarchy) -> Iterator[Diagnostic]:
-    cls = hierarchy.plain(found, file)
+def _of_plain_rules(cls: PlainClass, file: OpenFile) -> Iterator[Diagnostic]:
     for rule in PLAIN_RULES:
         for finding in rule.of_plain(cls):
             yield Diagnostic(rule.kind, finding.message, help=finding.help, path=file.path, span=_span(finding, file))
@@ -115,20 +119,23 @@ def _span(finding: Finding, file: OpenFile) -> Span:
 
 
 def _of_unregistered_state(
-    found: FoundClass, file: OpenFile, hierarchy: _Hierarchy, program: Program
+    found: FoundClass, cls: PlainClass, file: OpenFile, hierarchy: _Hierarchy, program: Program
 ) -> Iterator[Diagnostic]:
     """The findings of a rule about declared classes, as far as they are mistakes in any class."""
-    read = program.find(file.module)
-    source = next((each for each in read.classes if each.name == found.name), None) if read is not None else None
-    if source is None or read is None:
+    read = program.names.class_of(found.qualified)
+    methods = () if read is None else tuple(_constructors(found, read[1].place, file, program))
+    if read is None or not any(change.makes for method in methods for change in method.changes):
         return
+    source = replace_record(read[1], methods=methods)
     bases = tuple(BaseDecl(base.name, base.text, declared=False) for base in source.bases)
     declaration = ModuleDecl(found.name, (), (), custom_init=True, module=file.module, bases=bases)
     classes = {found.qualified: source, **_classes(found.ancestors, program)}
-    context = RuleContext(declaration, source, read, Declared(classes=classes))
-    cls = hierarchy.plain(found, file)
+    context = RuleContext(declaration, source, read[0], Declared(classes=classes))
     for item in UNREGISTERED_STATE.of_declaration(context):
         node = node_at(file.tree, item.place)
+        # Asked only here, because few classes get here.
+        if isinstance(node, ast.Attribute) and node.attr in hierarchy.registered(found):
+            continue
         made = list(_assigned(node, cls)) if isinstance(node, ast.Attribute) else []
         # `torch.zeros(3, requires_grad=True)` is made to be trained.
         if isinstance(node, ast.Attribute) and any("requires_grad=True" in ast.unparse(each) for each in made):
@@ -138,6 +145,19 @@ def _of_unregistered_state(
             node.attr in hierarchy.moved or _is_harmless(item, node.attr, made, cls)
         ):
             yield replace(item, path=file.path)
+
+
+def _constructors(found: FoundClass, place: NodePath, file: OpenFile, program: Program) -> Iterator[MethodSource]:
+    """What the constructors of a class do to its objects, where other files may reexport the functions that they call."""
+    for method in constructors(found.node, place, file.scope):
+        yield replace_record(method, changes=tuple(_resolved(change, program) for change in method.changes))
+
+
+def _resolved(change: AttributeChange, program: Program) -> AttributeChange:
+    """A change, with the functions by the names of their definitions."""
+    if all(name.startswith("torch.") for name in change.makes):
+        return change
+    return replace_record(change, makes=tuple(map(program.names.resolve, change.makes)))
 
 
 def _assigned(node: ast.Attribute, cls: PlainClass) -> Iterator[ast.expr]:
@@ -176,12 +196,8 @@ def _is_number(node: ast.AST, cls: PlainClass) -> bool:
 
 def _classes(names: tuple[str, ...], program: Program) -> dict[str, ClassSource]:
     """The class statements of those names that the project has."""
-    found: dict[str, ClassSource] = {}
-    for name in names:
-        module, _, last = name.rpartition(".")
-        file = program.find(module) if module else None
-        found.update((name, cls) for cls in (file.classes if file is not None else ()) if cls.name == last)
-    return found
+    found = ((name, program.names.class_of(name)) for name in names if name)
+    return {name: read[1] for name, read in found if read is not None}
 
 
 class _Hierarchy:
@@ -199,6 +215,12 @@ class _Hierarchy:
         }
         """The attributes that an `_apply` of some class moves, its own or an inner object's."""
 
+    def registered(self, found: FoundClass) -> set[str]:
+        """The attributes that the constructors of a class and of its bases register as tensors."""
+        family = self._project.lineage(found)
+        states = (registered_state(cls.node.body, home.scope) for cls, home in family)
+        return {each.name for state in states for each in state if each.is_tensor}
+
     def plain(self, found: FoundClass, file: OpenFile) -> PlainClass:
         """A class with the classes around it."""
         above = [self._alone(cls, home) for cls, home in self._project.lineage(found) if cls is not found]
@@ -212,14 +234,9 @@ class _Hierarchy:
             found.node,
             lambda expression: self._project.meaning(file, expression),
             is_whole=not found.is_inner and outside <= _WITHOUT_ATTRIBUTES and bool(outside & NN_MODULE),
-            is_module=self._is_module,
             is_mentioned=self._is_mentioned,
             is_known_word=self._is_known_word,
         )
-
-    def _is_module(self, name: str) -> bool:
-        found = self._project.class_named(name)
-        return is_module_of_a_library(name) or (found is not None and found.kind is Kind.MODULE)
 
     def _search(self, name: str) -> bool:
         """True if some file assigns an attribute of this name, or has the name in quotes."""
