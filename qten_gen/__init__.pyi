@@ -46,13 +46,12 @@ from .runtime.qten_style.module import ModuleType as ModuleType
 from .runtime.qten_style.module import OpenModule as OpenModule
 from .runtime.qten_style.module import nograd_tensors as nograd_tensors
 from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
-from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclass
-from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclass
 from .runtime.tensorclass.fields.per_item import PerItem as PerItem
 from .runtime.tensorclass.operations.torch_functions import lifted as lifted
 from .runtime.tensorclass.ragged import Ragged as Ragged
 from .runtime.tensorclass.tensorclass import SizedTensorClass as SizedTensorClass
 from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
+from .runtime.tensorclass.tensorclass import is_tensorclass as is_tensorclass
 
 __version__: str
 
@@ -92,7 +91,6 @@ __all__ = [
     "derived",
     "fake_mode",
     "field",
-    "from_dataclass",
     "is_deferred",
     "is_fake",
     "is_tensorclass",

@@ -26,7 +26,7 @@ FILES = {
         "methods.indexing",
         "methods.assignment",
         "methods.joining",
-        "core.locking",
+        "core.locking_methods",
     ),
     "conversion": (
         "methods.moving",
@@ -35,10 +35,9 @@ FILES = {
         "storage.pickling",
         "torch_tools.datasets",
         "torch_tools.transforms",
-        "torch_tools.uncommon_trees",
     ),
     "interop": (
-        "fields.nested",
+        "fields.mappings",
         "interop.tensordicts",
         "interop.records",
     ),

@@ -45,7 +45,7 @@ TENSORCLASS = (
     is_shared items keys load load_ load_memmap load_memmap_ load_safetensors load_state_dict lock_ memmap memmap_
     memmap_like memmap_refresh_ named_apply ndim numel numpy pack pin_memory pop record_stream recv replace requires_grad
     requires_grad_ save save_safetensors saved_path select send set set_ setdefault shape share_memory_ state_dict
-    to to_dict to_tensordict tolist unlock_ update update_ vmap vmap_dims zero_grad
+    to to_dict to_tensordict tolist unlock_ update update_ vmap zero_grad
         """.split()
     )
 )

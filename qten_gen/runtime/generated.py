@@ -20,14 +20,14 @@ from .tensorclass.core.construction import DeviceLike as DeviceLike
 from .tensorclass.core.construction import batch_arguments as batch_arguments
 from .tensorclass.core.construction import default as default
 from .tensorclass.core.dimension_names import NamesLike as NamesLike
-from .tensorclass.core.locks import frozen_property as frozen_property
 from .tensorclass.core.locks import lock as lock
 from .tensorclass.core.sizes import BatchSize as BatchSize
 from .tensorclass.core.stored import Stored as Stored
-from .tensorclass.fields.tensor import field_property as field_property
-from .tensorclass.fields.tensor import optional_property as optional_property
+from .tensorclass.fields.properties import field_property as field_property
+from .tensorclass.fields.properties import frozen_property as frozen_property
+from .tensorclass.fields.properties import optional_property as optional_property
+from .tensorclass.fields.properties import tensor_property as tensor_property
 from .tensorclass.fields.tensor import tensor as tensor
-from .tensorclass.fields.tensor import tensor_property as tensor_property
 
 if TYPE_CHECKING:
     from .declaring.children import ModuleDict as ModuleDict

@@ -233,20 +233,6 @@ class Conversion(Stored):
 
         Raises:
             IndexError: there is no such batch dimension.
-            TypeError: the function returns something else, or a value for each item in a field that the batch does not carry.
-        """
-    def vmap_dims(self, dim: int = 0) -> object:
-        """The value of `in_dims` or `out_dims` for `torch.vmap` that takes apart only the fields that the batch carries.
-
-        >>> batch = Batch(torch.arange(2), batch_size=2)
-        >>> torch.vmap(lambda item: item.tokens * 2, in_dims=(batch.vmap_dims(),))(batch)
-        tensor([0, 2])
-
-        It is needed for classes with Unbatched fields, and says what `dim` says for all others.
-
-        Args:
-            dim: The batch dimension to map over.
-
-        Raises:
-            TypeError: a field is Ragged.
+            TypeError: the function returns something else, or a value for each item in a field that the batch does not carry; or a
+                field is Ragged.
         """

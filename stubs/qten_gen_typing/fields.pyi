@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, overload
 
 from qten_gen.runtime.tensorclass.core.lookup import Key
@@ -142,7 +142,6 @@ class Fields(Stored):
         inplace: bool = False,
         *,
         non_blocking: bool = False,
-        keys_to_update: Sequence[Key] | None = None,
         **fields: object,
     ) -> T: ...
     @overload
@@ -153,7 +152,6 @@ class Fields(Stored):
         inplace: bool = False,
         *,
         non_blocking: bool = False,
-        keys_to_update: Sequence[Key] | None = None,
         **fields: object,
     ) -> T:
         """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
@@ -167,7 +165,6 @@ class Fields(Stored):
             clone: Copy the tensors first, so that they are not shared with `values`.
             inplace: Write into the tensors that are there, as in `set`.
             non_blocking: Do not wait for copies to another device.
-            keys_to_update: Only these, where `values` has more.
             fields: More values by name, which go before `values`.
 
         Raises:

@@ -8,7 +8,7 @@ from qten_gen.runtime.tensorclass.core.construction import DeviceLike
 from qten_gen.runtime.tensorclass.core.dimension_names import NamesLike
 from qten_gen.runtime.tensorclass.core.sizes import BatchSize
 from qten_gen.runtime.tensorclass.core.stored import Stored
-from qten_gen.runtime.tensorclass.interop.records import Rows
+from qten_gen.runtime.tensorclass.methods.conversion import Rows
 
 T = TypeVar("T", bound="Interop")
 
@@ -132,20 +132,21 @@ class Interop(Stored):
     @classmethod
     def from_dataclass(
         cls: type[T],
-        source: DataclassInstance,
+        source: DataclassInstance | tuple[object, ...],
         *,
         auto_batch_size: bool = False,
         batch_size: BatchSize = None,
         device: DeviceLike = None,
         batch_dims: int | None = None,
     ) -> T:
-        """Construct from an instance of any dataclass whose fields have the names of this class's. Tensors are not copied.
+        """Construct from an instance of any dataclass, or a named tuple, whose fields have the names of this class's.
 
         >>> Point = dataclasses.make_dataclass("Point", ["tokens"])
         >>> Batch.from_dataclass(Point(torch.arange(2)), batch_size=2).tokens
         tensor([0, 1])
 
-        Dataclass instances in place of nested objects become those objects. An object of another TensorClass is taken too.
+        Tensors are not copied. Records in place of nested objects become those objects. An object of another TensorClass is taken
+        too, and what functions such as `torch.max(x, dim=0)` return. `from_namedtuple` is another name for this.
 
         Args:
             auto_batch_size: Take the leading dimensions that all tensors share as the batch size.
@@ -153,26 +154,34 @@ class Interop(Stored):
             batch_dims: As `auto_batch_size`, for so many dimensions at most.
 
         Raises:
-            TypeError: `source` is not a dataclass instance, a name is not a field, or a field without default is missing.
+            TypeError: `source` is no such record, a name is not a field, or a field without default is missing.
             ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
         """
     @classmethod
     def from_namedtuple(
         cls: type[T],
-        source: tuple[object, ...],
+        source: DataclassInstance | tuple[object, ...],
         *,
         auto_batch_size: bool = False,
         batch_size: BatchSize = None,
         device: DeviceLike = None,
         batch_dims: int | None = None,
     ) -> T:
-        """Construct from a named tuple, as `from_dataclass` does from a dataclass instance; such as `torch.max(x, dim=0)` gives.
+        """Construct from an instance of any dataclass, or a named tuple, whose fields have the names of this class's.
 
-        >>> Point = collections.namedtuple("Point", ["tokens"])
-        >>> Batch.from_namedtuple(Point(torch.arange(2)), batch_size=2).tokens
+        >>> Point = dataclasses.make_dataclass("Point", ["tokens"])
+        >>> Batch.from_dataclass(Point(torch.arange(2)), batch_size=2).tokens
         tensor([0, 1])
 
+        Tensors are not copied. Records in place of nested objects become those objects. An object of another TensorClass is taken
+        too, and what functions such as `torch.max(x, dim=0)` return. `from_namedtuple` is another name for this.
+
+        Args:
+            auto_batch_size: Take the leading dimensions that all tensors share as the batch size.
+            batch_size: The batch size, where it is not found; nothing is inferred otherwise.
+            batch_dims: As `auto_batch_size`, for so many dimensions at most.
+
         Raises:
-            TypeError: `source` is not a named tuple, a name is not a field, or a field without default is missing.
+            TypeError: `source` is no such record, a name is not a field, or a field without default is missing.
             ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
         """

@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import TypeVar, overload
 
@@ -30,22 +30,10 @@ class Writing(Stored):
         """
     @overload
     def update_(
-        self: T,
-        values: Mapping[str, object] | T | None = None,
-        *,
-        non_blocking: bool = False,
-        keys_to_update: Sequence[Key] | None = None,
-        **fields: object,
+        self: T, values: Mapping[str, object] | T | None = None, *, non_blocking: bool = False, **fields: object
     ) -> T: ...
     @overload
-    def update_(
-        self: T,
-        values: Mapping[Key, object],
-        *,
-        non_blocking: bool = False,
-        keys_to_update: Sequence[Key] | None = None,
-        **fields: object,
-    ) -> T:
+    def update_(self: T, values: Mapping[Key, object], *, non_blocking: bool = False, **fields: object) -> T:
         """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
 
         Nothing is written where one of the values does not fit. Where torch itself refuses a write, as into a leaf that requires a
@@ -58,7 +46,6 @@ class Writing(Stored):
         Args:
             values: Values by key, or an object of the class.
             non_blocking: Do not wait for copies to another device.
-            keys_to_update: Only these, where `values` has more.
             fields: More values by name.
 
         Raises:

@@ -264,11 +264,10 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"primitives"},
+    {"primitives", "function_names"},
     {"metaclass"},
     {"tensorclass"},
     {"ragged"},
-    {"dataclass_types"},
 )
 """The same for the rooms of `runtime/tensorclass`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from abc import update_abstractmethods
 from collections.abc import Collection, Mapping
-from functools import partial, wraps
+from functools import wraps
 from inspect import unwrap
 from multiprocessing.reduction import ForkingPickler
 from types import FunctionType, MemberDescriptorType
@@ -18,8 +18,9 @@ from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field, number
 from ..declaring.metaclass import DeclarationMeta
 from . import primitives
-from .core import contents, late
+from .core import attributes, late
 from .core.stored import Stored
+from .function_names import FUNCTIONS
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class TensorClassMeta(DeclarationMeta):
 
     def __dir__(cls) -> list[str]:
         late.put_all_in_place()  # tools ask for signatures and documentation after this
-        return [*super().__dir__()]
+        return [name for name in super().__dir__() if name not in FUNCTIONS or hasattr(cls, name)]
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:
@@ -126,11 +127,10 @@ class TensorClassMeta(DeclarationMeta):
         generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(vars(generated)["__init__"]))
         _ask_for_fields(cls)
-        _let_fields_be_deleted(cls)
         _implement_abstract(cls, summary)
         private = {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in summary.fields)}
-        contents.guard(cls, private)
-        cls.__attribute_places__ = contents.places_beside_fields(cls, private)
+        attributes.guard(cls, private)
+        cls.__attribute_places__ = attributes.places_beside_fields(cls, private)
         _gather_slots(cls, summary)
         primitives.prepare(cast("type[Stored]", cls))
         cls._register()
@@ -171,20 +171,6 @@ def _ask_for_fields(cls: type) -> None:
             ) from None
 
     type.__setattr__(cls, "__init__", init)
-
-
-def _let_fields_be_deleted(cls: type) -> None:
-    """Complete the properties of the generated class: `del batch.mask`. There is nothing in it to write out for each field."""
-    generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
-    for name, found in [*vars(generated).items()]:
-        if isinstance(found, property) and found.fdel is None:
-            setattr(generated, name, found.deleter(partial(_delete, name=name)))
-
-
-def _delete(self: Stored, name: str) -> None:
-    from .methods.keys import delete
-
-    delete(self, name)
 
 
 def _implement_abstract(cls: type, summary: Summary) -> None:

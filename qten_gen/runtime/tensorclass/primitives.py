@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .core.stored import Stored
 
 _FUNCTIONS: Final = {
-    "containers": "join_tensors match_tensors part_tensors put_tensors same_tensor same_tensors zip_tensors",
-    "nested": "join_nested match_nested part_nested put_nested zip_nested",
+    "containers": "columns part_tensors same_tensor same_tensors",
+    "nested": "join_nested of_one_class part_nested",
     "per_item": "join_items part_items put_items rearrange_items",
     "same_values": "same",
-    "tensor": "join_optional match_optional part_optional put_optional zip_optional",
+    "tensor": "all_or_none in_both",
 }
 """The functions in the texts, by late module."""
 _HOMES: Final = {name: module for module, names in _FUNCTIONS.items() for name in names.split()}
@@ -92,29 +92,24 @@ _TENSOR: Final = _Code(
     index_put="{0}[index] = {1}",
     check_compatible="",
 )
-_OPTIONAL_TENSOR: Final = _TENSOR._replace(
-    zip="zip_optional({3}, fn, {0}, {1})",
-    join="join_optional({3}, fn, {2})",
-    split="part_optional(fn, {0}, argument, batch_sizes)",
-    index_put="put_optional({3}, {0}, index, {1})",
-    check_compatible="match_optional({3}, {0}, {1})",
-)
 _LIST: Final = _Code(
     map="[fn(tensor) for tensor in {0}]",
     map_with="[fn(tensor, argument) for tensor in {0}]",
     rearrange="[fn(tensor, argument) for tensor in {0}]",
-    zip="zip_tensors({3}, fn, {0}, {1})",
-    join="join_tensors({3}, fn, {2})",
+    zip="[fn(one, other) for one, other in columns({3}, {0}, {1})]",
+    join="[fn([*column]) for column in columns({3}, *{2})]",
     split="part_tensors(fn, {0}, argument, batch_sizes)",
     to_dict="[*{0}]",
     leaves="*{0}",
-    index_put="put_tensors({3}, {0}, index, {1})",
-    check_compatible="match_tensors({3}, {0}, {1})",
+    index_put="for target, items in columns({3}, {0}, {1}): target[index] = items",
+    check_compatible="columns({3}, {0}, {1})",
 )
 _DICT: Final = _LIST._replace(
     map="{{key: fn(tensor) for key, tensor in {0}.items()}}",
     map_with="{{key: fn(tensor, argument) for key, tensor in {0}.items()}}",
     rearrange="{{key: fn(tensor, argument) for key, tensor in {0}.items()}}",
+    zip="dict(zip({0}, [fn(one, other) for one, other in columns({3}, {0}, {1})]))",
+    join="dict(zip({0}, [fn([*column]) for column in columns({3}, *{2})]))",
     to_dict="{{**{0}}}",
     leaves="*{0}.values()",
 )
@@ -123,13 +118,13 @@ _NESTED: Final = _Code(
     # An owner without a device leaves each object its own.
     map_with="{0}._map_with(fn, argument, device or {0}._device)",
     rearrange="{0}._rearrange(fn, argument, batch_size + {0}._batch_size[len(self._batch_size):])",
-    zip="zip_nested({3}, fn, {0}, {1})",
+    zip="{0}._zip(fn, of_one_class({3}, {0}, {1}))",
     join="join_nested({3}, fn, {2}, batch_size)",
     split="part_nested(self, fn, {0}, argument, batch_sizes)",
     to_dict="{0}._to_dict()",
     leaves="*{0}._leaves()",
-    index_put="put_nested({3}, {0}, index, {1})",
-    check_compatible="match_nested({3}, {0}, {1})",
+    index_put="{0}._index_put(index, of_one_class({3}, {0}, {1}))",
+    check_compatible="{0}._check_compatible(of_one_class({3}, {0}, {1}))",
 )
 _RAGGED: Final = _NESTED._replace(
     rearrange=_NESTED.rearrange[:-1] + ", ({3}))",
@@ -299,10 +294,6 @@ def _code_of(kind: FieldKind, is_optional: bool, container: str | None, is_unbat
     code = _KINDS[kind]
     if container is not None:
         code = _DICT if container == "dict" else _LIST
-    elif is_optional and code is _TENSOR:
-        code = _OPTIONAL_TENSOR
-    elif is_optional and code is _PER_ITEM:
-        code = code._replace(check_compatible=_OPTIONAL_TENSOR.check_compatible)
     if is_unbatched:
         same = "same_tensor" if container is None else "same_tensors"
         code = code._replace(
@@ -312,12 +303,22 @@ def _code_of(kind: FieldKind, is_optional: bool, container: str | None, is_unbat
             index_put="",
             check_compatible=f"{same}({{3}}, [{{0}}, {{1}}])",
         )
-    return _or_none(code) if is_optional else code
+    return _or_none(code) if is_optional and code is not _STATIC else code
 
 
 def _or_none(code: _Code) -> _Code:
-    """The texts for a field that may be None, which stays None and has no tensors."""
+    """The texts for a field that may be None, which it is in all objects that are combined, or in none of them."""
     made = {name: getattr(code, name) for name in ("map", "map_with", "rearrange", "to_dict")}
     made = {name: text if text == "{0}" else f"None if {{0}} is None else {text}" for name, text in made.items()}
+    found = code.join.replace("{2}", "found")
     leaves = code.leaves[1:] if code.leaves.startswith("*") else code.leaves and f"({code.leaves},)"
-    return code._replace(leaves=leaves and f"*(() if {{0}} is None else {leaves})", **made)
+    in_both = "in_both({3}, {0}, {1})"
+    return code._replace(
+        **made,
+        zip=code.zip if code.zip == "{0}" else f"{code.zip} if {in_both} else None",
+        join=f"None if (found := all_or_none({{3}}, {{2}})) is None else {found}",
+        split=f"[None] * len(batch_sizes) if {{0}} is None else {code.split}",
+        leaves=leaves and f"*(() if {{0}} is None else {leaves})",
+        index_put=code.index_put and f"if {in_both}:\n        {code.index_put}",
+        check_compatible=f"{in_both} and {code.check_compatible}" if code.check_compatible else in_both,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar, cast
 
 from torch.utils.data._utils.collate import default_collate_fn_map
 
@@ -11,6 +11,7 @@ from ...common.operation_names import CLASS_METHODS, METHODS
 from ..declaring.fields import field
 from .core import dimension_names, late
 from .core.stored import Stored
+from .function_names import FUNCTIONS
 from .metaclass import Flagged, TensorClassMeta
 from .methods import indexing, metadata, moving
 from .methods.gradients import Gradients
@@ -127,17 +128,29 @@ else:
     SizedTensorClass = Flagged(TensorClass, frozenset({"sized"}))
 
 
+def is_tensorclass(value: object) -> TypeGuard[TensorClass | type[TensorClass]]:
+    """True if a class is a TensorClass, or a value an object of one. Anything may be passed.
+
+    Type checkers know the value as one where the result is true.
+
+    Examples:
+        >>> from qten_gen import TensorClass
+        >>> is_tensorclass(TensorClass), is_tensorclass(dict), is_tensorclass(3)
+        (True, False, False)
+    """
+    return issubclass(value if isinstance(value, type) else type(value), TensorClass)
+
+
 LATE = {
     "core.lookup": "get",
     "methods.keys": "set setdefault pop select exclude keys items is_empty __contains__=contains",
     "methods.updating": "update replace __replace__=replace",
     "methods.inplace": "set_ update_ copy_",
-    "core.locking": "lock_ unlock_ __enter__=enter __exit__=leave",
+    "core.locking_methods": "lock_ unlock_ __enter__=enter __exit__=leave",
     "torch_tools.datasets": "__getitems__=items_at",
     "methods.assignment": "__setitem__=setitem",
     "methods.joining": "__iter__=iterate",
     "torch_tools.transforms": "vmap",
-    "torch_tools.uncommon_trees": "vmap_dims",
     "methods.moving": "pin_memory record_stream requires_grad_",
     "methods.applying": "apply named_apply",
     "methods.conversion": "to_dict copy __copy__=copy __deepcopy__=deep_copy __repr__=show",
@@ -157,9 +170,9 @@ LATE = {
 LATE_ON_CLASS = {
     "storage.memory_map": "load_memmap load=load_memmap",
     "storage.safetensors_files": "load_safetensors",
-    "fields.nested": "from_dict",
+    "fields.mappings": "from_dict",
     "interop.tensordicts": "from_tensordict",
-    "interop.records": "from_numpy from_dataclass from_namedtuple",
+    "interop.records": "from_numpy from_dataclass from_namedtuple=from_dataclass",
 }
 """The same for class methods."""
 
@@ -167,6 +180,8 @@ late.bind(TensorClass, LATE)
 late.bind(TensorClass, LATE_ON_CLASS, on_class=True)
 late.bind(TensorClass, {"operations.torch_functions": " ".join(METHODS)})
 late.bind(TensorClass, {"operations.torch_functions": " ".join((*CLASS_METHODS, "__torch_function__"))}, on_class=True)
+for _name in FUNCTIONS:
+    setattr(TensorClass, _name, late.OnlyFunction(_name))
 TensorClass.__hash__ = None  # as a class statement with `__eq__` has it
 late.prepare_for_compiler()
 

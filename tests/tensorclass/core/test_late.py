@@ -50,7 +50,6 @@ USES = [
     ("assert [item.x.tolist() for item in batch][1] == [2, 3]", "methods.joining"),
     ("assert copy.copy(batch).x is batch.x", "methods.conversion"),
     ("batch[0] = 7; assert batch.x[0].tolist() == [7, 7]", "methods.assignment"),
-    ("with batch.lock_(): assert batch.is_locked", "core.locking"),
     ("assert (Batch.keys.__doc__ or '').startswith('The names')", "methods.keys"),
     ("assert pickle.loads(pickle.dumps(batch.keys))() == ('x',)", "methods.keys"),
     ("assert 'include_nested' in inspect.signature(Batch.keys).parameters", "methods.keys"),

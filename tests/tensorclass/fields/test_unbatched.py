@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 import torch
@@ -85,9 +84,11 @@ def test_objects_with_different_tables_are_not_put_together(table: Tensor, diffe
             join([value, Only(table, batch_size=4)])
 
 
-def test_one_that_is_none_in_some_objects_differs() -> None:
+def test_one_is_none_in_all_objects_or_in_none() -> None:
     value = lookup(4)
-    with pytest.raises(ValueError, match=r"^Lookup\.bias is the same for a whole batch, .*: a Tensor .* and None$"):
+    with pytest.raises(
+        TypeError, match=r"^Lookup\.bias: expected a value in every object or in none, 1 of 2 are None$"
+    ):
         Lookup.stack([value, value.replace(bias=None)])
 
 
@@ -98,25 +99,9 @@ def test_the_batch_size_can_be_set_without_regard_to_it() -> None:
     assert value.batch_size == (2,)
 
 
-def test_vmap_is_told_by_the_object_what_to_take_apart() -> None:
-    value = lookup(10)
-    dims = value.vmap_dims()
-
-    def row(item: Lookup) -> Tensor:
-        assert (item.batch_size, item.table.shape) == ((), (10, 2))
-        return item.table.sum() * item.ids.sum()
-
-    def twice(item: Lookup) -> Lookup:
-        return item * 2
-
-    assert torch.allclose(torch.vmap(row, in_dims=(dims,))(value), TABLE.sum() * value.ids.sum(-1))
-    out_dims: Any = dims
-    assert torch.equal(torch.vmap(twice, in_dims=(dims,), out_dims=out_dims)(value).table, TABLE * 2)
-
-
-def test_vmap_without_that_says_what_to_do() -> None:
+def test_torch_vmap_says_what_to_do() -> None:
     with pytest.raises(
-        TypeError, match=r"^Lookup\.table is the same for a whole batch, .* in_dims=\(batch\.vmap_dims\(\),\)"
+        TypeError, match=r"^Lookup\.table is the same for a whole batch, .*; use batch\.vmap\(function\)"
     ):
         torch.vmap(lambda item: item.ids)(Lookup(torch.ones(10), TABLE, batch_size=10))
 

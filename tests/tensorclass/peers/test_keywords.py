@@ -217,21 +217,10 @@ CASES: dict[tuple[str, ...], Callable[[Kit], Any]] = {
     ("update", "clone", "off"): lambda k: k.b.update({"x": k.other.x}).x is k.other.x,
     ("update", "inplace"): lambda k: [one is k.b.update({"x": k.other.x}, inplace=True).x for one in [k.b.x]],
     ("update", "non_blocking"): lambda k: k.b.update({"x": k.other.x}, non_blocking=True),
-    ("update", "keys_to_update"): lambda k: k.b.update(k.other, keys_to_update=["x"]),
-    ("update", "keys_to_update", "of nested objects"): lambda k: k.b.update(
-        k.other, keys_to_update=["n", ("inner", "w")]
-    ),
-    ("update", "keys_to_update", "of a mapping"): lambda k: k.b.update(
-        {"x": k.other.x, "inner": {"w": k.other.inner.w}}, keys_to_update=[("inner", "w")]
-    ),
-    ("update", "keys_to_update", "whole"): lambda k: k.b.update(k.other, keys_to_update=["inner"]),
-    ("update", "keys_to_update", "none"): lambda k: k.b.update(k.other, keys_to_update=[]),
-    ("update", "keys_to_update", "not there"): lambda k: k.b.update({"x": k.other.x}, keys_to_update=["n"]),
     ("update", "fields"): lambda k: k.b.update(x=k.other.x, tag="b"),
     ("update", "fields", "and values"): lambda k: k.b.update({"n": k.other.n}, x=k.other.x),
     ("update", "nothing"): lambda k: k.b.update(None),
     ("update_", "non_blocking"): lambda k: k.b.update_({"x": k.other.x}, non_blocking=True),
-    ("update_", "keys_to_update"): lambda k: k.b.update_(k.other, keys_to_update=["x", ("inner", "w")]),
     ("update_", "fields"): lambda k: k.b.update_(x=k.other.x),
     ("replace", "values"): lambda k: k.b.replace({"x": k.other.x}),
     ("replace", "object"): lambda k: k.b.replace(k.other),

@@ -27,7 +27,7 @@ CALLS = """
     b.clone().load_memmap_(saved) | b.clone().load_(saved) | b.save(folder()) | b.dumps(folder()) | b.state_dict()
     b.clone().load_state_dict(state) | b.part.save_safetensors(folder() + ".st") | Part.load_safetensors(tensors)
     B.from_dict({"x": b.x, "part": b.part, "m": b.m}, batch_size=[3]) | Part.from_numpy | Part.from_namedtuple(Pair(b.x))
-    Part.from_dataclass(Data(b.x)) | b.vmap_dims | b.to_tensordict | B.from_tensordict
+    Part.from_dataclass(Data(b.x)) | b.to_tensordict | B.from_tensordict
     b.send | b.recv | b.broadcast | b.all_gather | b.pack
     torch.stack([b, b]) | B.cat([b, b])
     B.zeros_like(b) | torch.sin(b) | b + 1 | b == b | torch.sum(b, 0) | torch.max(b, 0) | b.all() | b.reshape(3, 1)

@@ -39,11 +39,6 @@ class TestVmap:
             made, {path: (tensors(left)[path] + tensors(right)[path].transpose(0, 1)) * 2 for path in ("x", "y")}
         )
 
-    def test_a_dimension_counted_from_the_end_is_one_of_the_batch(self) -> None:
-        value = flat(4, 5)
-        made: Tensor = torch.vmap(lambda item: item.x.sum(), in_dims=(value.vmap_dims(-1),))(value)
-        assert torch.allclose(made, value.x.sum((0, 2)))
-
 
 class TestFunc:
     def test_grad_and_value_give_an_object_and_a_tensor(self) -> None:

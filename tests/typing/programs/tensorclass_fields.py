@@ -30,7 +30,6 @@ lookup.table = "s"  # E
 lookup.table = None  # E
 Lookup(x, None)  # E
 assert_type(lookup[0].bias, Tensor | None)
-torch.vmap(lambda item: item.ids, in_dims=(lookup.vmap_dims(),))(lookup)
 assert_type(lookup.vmap(lambda item: item.ids), Tensor)
 assert_type(lookup.vmap(lambda item: (item, item.ids), -1), tuple[Lookup, Tensor])
 lookup.vmap(lambda item: item.nothing)  # E

@@ -17,8 +17,10 @@ from typing import Any
 
 _PACKAGE = __name__.removesuffix("core.late")
 _MODULES = {
+    "batch_sizes": "fields.batch_sizes",
     "containers": "fields.dicts_and_lists",
     "json_values": "storage.json_values",
+    "keys": "methods.keys",
     "memory_map": "storage.memory_map",
     "nested": "fields.nested",
     "packing": "torch_tools.packing",
@@ -67,6 +69,18 @@ class Late:
         functions = vars(import_module(_PACKAGE + self.module))
         function = functions.get("METHODS", functions)[self.function]  # the operations have a table of them
         return classmethod(function) if self.on_class else function
+
+
+class OnlyFunction:
+    """Stands in a class where tensors have a method and objects have none, and says which function of torch to call."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(f"{owner.__name__} has no method {self.name}: call torch.{self.name}(batch)")
 
 
 _STAND_INS: dict[str, list[Late]] = {}

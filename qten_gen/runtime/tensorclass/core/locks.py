@@ -1,4 +1,4 @@
-"""Objects that are locked for a while, and frozen ones.
+"""What a locked or frozen object refuses. `lock_`, `unlock_` and their `with` statements are in `locking_methods.py`.
 
 A locked object keeps what its fields hold: none can be set, nor its batch size or names. What is in the tensors may change. A
 frozen one, which is an object of a frozen class or one that such an object holds, refuses that too. It is no lock for threads.
@@ -6,15 +6,14 @@ frozen one, which is an object of a frozen class or one that such an object hold
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import FrozenInstanceError
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import ref
 
 from torch import Tensor
 
 from ....common.naming import storage
-from .contents import allocate_like
+from .contents import allocate_like, nested_objects
 from .stored import FROZEN, Lock, Stored
 
 H = TypeVar("H")
@@ -70,17 +69,6 @@ def refuse_other(self: Stored, name: str, value: object) -> None:
     raise refusal(self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)")
 
 
-def frozen_property(name: str, read: Callable[[Any], Any], doc: str) -> property:
-    """The property of a field of a frozen class, which cannot be set."""
-
-    def write(self: Stored, value: object) -> None:
-        raise FrozenInstanceError(
-            f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
-        )
-
-    return property(read, write, doc=doc)
-
-
 def refusal(self: Stored, what: str, instead: str) -> RuntimeError | FrozenInstanceError:
     if "frozen" in self._flags:
         return FrozenInstanceError(f"{what}: the class is frozen")
@@ -112,17 +100,6 @@ def _add_root(self: Stored, root: ref[Stored]) -> None:
     self._lock = Lock((root,) if self._lock is None else (*self._lock.roots, root))
     for inner in nested_objects(self):
         _add_root(inner, root)
-
-
-def nested_objects(self: Stored) -> list[Stored]:
-    """The objects in the nested fields of an object, None left out."""
-    if not self._nested:
-        return []
-    values = [value for value in self._field_values()[0] if not isinstance(value, Tensor)]
-    return [value for value in values if isinstance(value, Stored)]
-
-
-# What generated code of frozen classes calls
 
 
 def frozen_view(value: H) -> H:

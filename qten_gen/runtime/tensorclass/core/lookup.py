@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
 from .contents import contents
@@ -15,6 +15,9 @@ Key = str | tuple[str, ...]
 
 Values = Mapping[str, object] | Mapping[Key, object]
 """The argument of `update`: values by key. A mapping in place of a nested object is for that object."""
+
+Pairs = list[tuple[Key, object]]
+"""Keys, each with a value."""
 
 NO_DEFAULT: Final = object()
 
@@ -72,53 +75,25 @@ def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
     return owner, steps[-1]
 
 
-def pairs(self: Stored, values: Values | Stored) -> Iterator[tuple[Key, object]]:
-    """The keys and values of a mapping, of an object of the same class, or of one that tensordict made.
-
-    Raises:
-        TypeError: `values` is neither.
-    """
-    if isinstance(values, type(self)):
-        yield from contents(values).items()
-    elif isinstance(values, Mapping) or is_tensordict(values):
-        yield from values.items()
-    else:
-        raise TypeError(f"expected a mapping or a {type(self).__name__}, got {type(values).__name__}")
-
-
-def chosen(
-    self: Stored,
-    method: str,
-    values: Values | Stored | None,
-    fields: Mapping[str, object],
-    keys: Sequence[Key] | None,
-) -> list[tuple[Key, object]]:
+def pairs(self: Stored, values: Values | Stored | None, fields: Mapping[str, object] | None = None) -> Pairs:
     """The keys and values that `update` and its like are to write.
 
     Args:
-        values: A mapping or an object of the class.
-        fields: Keywords of the call; those that name fields are values by name.
-        keys: Which of them are meant; all where it is None.
+        values: A mapping, an object of the same class, or one that tensordict made.
+        fields: More values by name.
 
     Raises:
         TypeError: `values` is of another type.
     """
-    found = [*(() if values is None else pairs(self, values)), *fields.items()]
-    return found if keys is None else [*_among(found, [path_of(key) for key in keys])]
-
-
-def _among(found: list[tuple[Key, object]], keys: list[tuple[str, ...]]) -> Iterator[tuple[Key, object]]:
-    """The selected part; a tuple selects a part of a nested object."""
-    for key, value in found:
-        path = path_of(key)
-        if any(path[: len(wanted)] == wanted for wanted in keys):
-            yield key, value
-            continue
-        inner = [wanted[len(path) :] for wanted in keys if wanted[: len(path)] == path]
-        if inner and isinstance(value, (Mapping, Stored)):
-            parts = contents(value).items() if isinstance(value, Stored) else value.items()
-            for rest, part in _among([*parts], inner):
-                yield (*path, *((rest,) if isinstance(rest, str) else rest)), part
+    if isinstance(values, type(self)):
+        found: Pairs = [*contents(values).items()]
+    elif isinstance(values, Mapping) or is_tensordict(values):
+        found = [*values.items()]
+    elif values is None:
+        found = []
+    else:
+        raise TypeError(f"expected a mapping or a {type(self).__name__}, got {type(values).__name__}")
+    return [*found, *fields.items()] if fields else found
 
 
 def is_any_below(paths: Iterable[tuple[str, ...]], whole: Container[tuple[str, ...]]) -> bool:

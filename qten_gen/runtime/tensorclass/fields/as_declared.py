@@ -53,7 +53,7 @@ def as_declared(
         )
         return ragged(self, name, rows, value, batch_size, device, shape)
     if name in self._nested:
-        size = Size() if name in self._unbatched else batch_size
+        size = Size() if name in self._unbatched else batch_size  # the rows of a Ragged
         return nested(self, name, nested_class(type(self), name), value, size, device)
     if declared.container is not None:
         check = tensor_dict if declared.container == "dict" else tensor_list

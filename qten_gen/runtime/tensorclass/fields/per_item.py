@@ -25,7 +25,7 @@ from ..core.error_text import label
 from ..core.sizes import BatchSize, reshape_tensor, view_tensor
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from .tensor import Join, all_or_none
+from .tensor import Join
 
 if TYPE_CHECKING:
     from qten_gen_typing import PerItemField
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 else:
     PerItemField = Generic
 
-P = TypeVar("P", bound="PerItem[Any] | None")
-"""The items of a field: of two overloads, pyright takes the wrong one among the arguments of `zip`."""
 T = TypeVar("T")
 A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., object])
@@ -359,19 +357,16 @@ def _unfit(self: Stored, name: str, what: str) -> TypeError:
 
 
 @with_real_tensors
-def join_items(self: Stored, name: str, fn: Join, values: Sequence[P]) -> P:
-    """The values of several objects joined; None in all objects or in none.
+def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T]]) -> PerItem[T]:
+    """The values of several objects joined.
 
     Raises:
         TypeError: vmap hides which item is which.
     """
-    present = all_or_none(self, name, cast("Sequence[PerItem[Any] | None]", values))
-    if present is None:
-        return values[0]
-    if any(isinstance(value, LostItems) for value in present):
+    if any(isinstance(value, LostItems) for value in values):
         raise TypeError(f"{label(self, name)}: the values of a PerItem field cannot be joined {_UNREADABLE}")
-    found, numbers = _together(present)
-    return cast("P", _arranged(found, fn(numbers)))
+    found, numbers = _together(values)
+    return _arranged(found, fn(numbers))
 
 
 def _together(items: Sequence[PerItem[T]]) -> tuple[_Values[T], list[Tensor]]:
@@ -386,31 +381,28 @@ def part_items(
     self: Stored,
     name: str,
     fn: Callable[[Tensor, A], Sequence[Tensor]],
-    value: P,
+    value: PerItem[T],
     argument: A,
     batch_sizes: Sequence[Size],
-) -> Sequence[P]:
-    """The pieces of the values; None for each where the field is None.
+) -> Sequence[PerItem[T]]:
+    """The pieces of the values.
 
     Raises:
         TypeError: `fn` does not take them apart, and the batch size does not stay.
     """
     what = getattr(fn, _MARK, None)
     # What gives as many numbers as it takes leaves the items where they are, unless it puts them in another order.
-    if value is None or (what == "reduced" and all(size == value.batch_size for size in batch_sizes)):
+    if what == "reduced" and all(size == value.batch_size for size in batch_sizes):
         return [value] * len(batch_sizes)
     if what is not None:
         raise _unfit(self, name, what)
-    return cast("Sequence[P]", [_arranged(value._values, part) for part in fn(_numbered(value), argument)])
+    return [_arranged(value._values, part) for part in fn(_numbered(value), argument)]
 
 
 @with_real_tensors
-def put_items(self: Stored, name: str, target: P, index: object, value: P) -> P:
-    """The values with some of them written over; None in both objects or in neither."""
-    present = all_or_none(self, name, [target, value])
-    if present is None:
-        return target
-    together, (places, new) = _together(cast("list[PerItem[Any]]", present))
+def put_items(self: Stored, name: str, target: PerItem[T], index: object, value: PerItem[T]) -> PerItem[T]:
+    """The values with some of them written over."""
+    together, (places, new) = _together([target, value])
     places = places.clone()
     places[on_cpu(index)] = new  # type: ignore[index] # `index` was made by the runtime
-    return cast("P", _arranged(together, places))
+    return _arranged(together, places)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any, Final, Literal, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 
-from ....common.naming import storage
 from ..core.error_text import describe, label
-from ..core.locks import refuse_other
 from ..core.stored import Stored
 
 _CONVERTING: Final = ("autocast", "tensor_only")
@@ -37,59 +34,6 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
             f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*shape]}"
         )
     return on_device(value, device)
-
-
-def tensor_property(name: str, read: Callable[[Any], Any], doc: str) -> property:
-    """The property of a field that holds one tensor. What is set has to fit, and is moved to the object's device."""
-    return property(read, _named(_set_tensor, name), doc=doc)
-
-
-def optional_property(name: str, read: Callable[[Any], Any], doc: str) -> property:
-    """The property of a field that holds one tensor or None."""
-    return property(read, _named(_set_optional, name), doc=doc)
-
-
-def field_property(name: str, read: Callable[[Any], Any], fit: Callable[[Any, Any], object], doc: str) -> property:
-    """The property of a field of another kind, which stores what `fit` makes of the object and the value."""
-
-    def write(self: Any, value: object) -> None:
-        if self._lock is not None:
-            refuse_other(self, "FIELD", value)
-        self._FIELD = fit(self, value)
-
-    return property(read, _named(write, name), doc=doc)
-
-
-def _set_tensor(self: Any, value: object) -> None:
-    if self._lock is not None:
-        refuse_other(self, "FIELD", value)
-    size = self._batch_size
-    if type(value) is not Tensor or value.shape[: len(size)] != size or self._device is not None:
-        value = tensor(self, "FIELD", value, size, self._device)
-    self._FIELD = value
-
-
-def _set_optional(self: Any, value: object) -> None:
-    if self._lock is not None:
-        refuse_other(self, "FIELD", value)
-    size = self._batch_size
-    if type(value) is not Tensor or value.shape[: len(size)] != size or self._device is not None:
-        value = None if value is None else tensor(self, "FIELD", value, size, self._device)
-    self._FIELD = value
-
-
-def _named(setter: Callable[[Any, Any], None], name: str) -> Callable[[Any, Any], None]:
-    """A setter above with the name of a field in place of `FIELD`.
-
-    It takes as long as one that is written out for the field. A name in a closure would be two more guards in a graph.
-    """
-    names = {"_FIELD": storage(name), "FIELD": name}
-    code = setter.__code__
-    code = code.replace(
-        co_names=tuple(names.get(each, each) for each in code.co_names),
-        co_consts=tuple(name if each == "FIELD" else each for each in code.co_consts),
-    )
-    return FunctionType(code, setter.__globals__, closure=setter.__closure__)
 
 
 def as_tensor(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:
@@ -161,7 +105,6 @@ def _as_kind(self: Stored, name: str, value: complex, kind: NumberKind) -> compl
     )
 
 
-A = TypeVar("A")
 V = TypeVar("V")
 
 Join = Callable[[list[Tensor]], Tensor]
@@ -185,39 +128,12 @@ def all_or_none(self: Stored, name: str, values: Sequence[V | None]) -> list[V] 
     )
 
 
-def match_optional(self: Stored, name: str, left: object, right: object) -> None:
-    """Refuse an optional field that is None in one of two objects.
+def in_both(self: Stored, name: str, left: object, right: object) -> bool:
+    """True if an optional field has a value in two objects, False where it is None in both.
 
     Raises:
-        TypeError: it is.
+        TypeError: it is None in one of them.
     """
     if (left is None) is not (right is None):
         all_or_none(self, name, [left, right])
-
-
-def zip_optional(
-    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: Tensor | None, right: Tensor | None
-) -> Tensor | None:
-    """Apply `fn` to an optional tensor field of two objects, which is None in both or in neither."""
-    present = all_or_none(self, name, [left, right])
-    return None if present is None else fn(present[0], present[1])
-
-
-def join_optional(self: Stored, name: str, fn: Join, values: Sequence[Tensor | None]) -> Tensor | None:
-    """Join an optional tensor field, which is None in all objects or in none."""
-    present = all_or_none(self, name, values)
-    return None if present is None else fn(present)
-
-
-def part_optional(
-    fn: Callable[[Tensor, A], Sequence[Tensor]], value: Tensor | None, argument: A, batch_sizes: Sequence[Size]
-) -> Sequence[Tensor | None]:
-    """The pieces of an optional tensor field: None for each where it is None."""
-    return [None] * len(batch_sizes) if value is None else fn(value, argument)
-
-
-def put_optional(self: Stored, name: str, target: Tensor | None, index: object, value: Tensor | None) -> None:
-    """Write items of an optional tensor field, which is None in both objects or in neither."""
-    present = all_or_none(self, name, [target, value])
-    if present is not None:
-        present[0][index] = present[1]  # type: ignore[index] # `index` was made by the runtime
+    return left is not None

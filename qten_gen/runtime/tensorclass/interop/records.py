@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import torch
@@ -11,12 +12,11 @@ from torch import Tensor
 
 from ..core.construction import DeviceLike
 from ..core.contents import contents, nested_class
-from ..core.error_text import describe, label
+from ..core.error_text import describe
 from ..core.sizes import BatchSize
 from ..core.stored import Stored
-from ..fields.nested import from_dict
-from ..fields.per_item import PerItem
-from ..methods.joining import unbind
+from ..fields.mappings import from_dict
+from ..methods.conversion import Rows, converted, rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 T = TypeVar("T", bound=Stored)
-
-Rows: TypeAlias = "dict[str, object] | list[Rows]"
-"""One dict for an object without batch dimensions; lists of them, as deep as there are batch dimensions."""
 
 
 def numpy(self: Stored, *, force: bool = False) -> dict[str, Any]:
@@ -45,23 +42,7 @@ def numpy(self: Stored, *, force: bool = False) -> dict[str, Any]:
     Raises:
         TypeError: a tensor needs `force`, or has a dtype that NumPy does not know, such as `torch.bfloat16`.
     """
-    return {name: _array(self, name, value, force) for name, value in contents(self).items()}
-
-
-def _array(self: Stored, name: str, value: object, force: bool) -> object:
-    """A field as `numpy` returns it: arrays for tensors, dicts for nested objects, other values as they are."""
-    if isinstance(value, Tensor):
-        try:
-            return value.numpy(force=force)
-        except (RuntimeError, TypeError) as error:
-            raise TypeError(f"{label(self, name)}: {error}") from error
-    if isinstance(value, Stored) and name in self._nested:
-        return numpy(value, force=force)
-    if name in self._containers and isinstance(value, dict):
-        return {key: _array(self, f"{name}.{key}", tensor, force) for key, tensor in value.items()}
-    if name in self._containers and isinstance(value, list):
-        return [_array(self, f"{name}.{position}", tensor, force) for position, tensor in enumerate(value)]
-    return value
+    return converted(self, partial(Tensor.numpy, force=force))
 
 
 def from_numpy(
@@ -130,41 +111,26 @@ def tolist(self: Stored) -> Rows:
 
     Static values are the same object in every dict.
     """
-    if self._batch_size:
-        return [tolist(item) for item in unbind(self)]
-    return {name: _plain(value) for name, value in contents(self).items()}
-
-
-def _plain(value: object) -> object:
-    """A field of one row as Python values: numbers or lists for tensors, a dict for a nested object."""
-    if isinstance(value, PerItem):
-        return value.tolist()
-    if isinstance(value, Tensor):
-        found: object = value.tolist()
-        return found
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_plain(part) for part in value]
-    return tolist(value) if isinstance(value, Stored) else value
+    return rows(self, Tensor.tolist)
 
 
 def from_dataclass(
     cls: type[T],
-    source: DataclassInstance,
+    source: DataclassInstance | tuple[object, ...],
     *,
     auto_batch_size: bool = False,
     batch_size: BatchSize = None,
     device: DeviceLike = None,
     batch_dims: int | None = None,
 ) -> T:
-    """Construct from an instance of any dataclass whose fields have the names of this class's. Tensors are not copied.
+    """Construct from an instance of any dataclass, or a named tuple, whose fields have the names of this class's.
 
     >>> Point = dataclasses.make_dataclass("Point", ["tokens"])
     >>> Batch.from_dataclass(Point(torch.arange(2)), batch_size=2).tokens
     tensor([0, 1])
 
-    Dataclass instances in place of nested objects become those objects. An object of another TensorClass is taken too.
+    Tensors are not copied. Records in place of nested objects become those objects. An object of another TensorClass is taken
+    too, and what functions such as `torch.max(x, dim=0)` return. `from_namedtuple` is another name for this.
 
     Args:
         auto_batch_size: Take the leading dimensions that all tensors share as the batch size.
@@ -172,43 +138,21 @@ def from_dataclass(
         batch_dims: As `auto_batch_size`, for so many dimensions at most.
 
     Raises:
-        TypeError: `source` is not a dataclass instance, a name is not a field, or a field without default is missing.
+        TypeError: `source` is no such record, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
-    if not dataclasses.is_dataclass(source) or isinstance(source, type):
-        raise TypeError(f"{cls.__name__}.from_dataclass: expected an instance of a dataclass, got {describe(source)}")
-    values, found = _values(source), auto_batch_size or None
-    return from_dict(cls, values, batch_size=batch_size, device=device, auto_batch_size=found, batch_dims=batch_dims)
-
-
-def from_namedtuple(
-    cls: type[T],
-    source: tuple[object, ...],
-    *,
-    auto_batch_size: bool = False,
-    batch_size: BatchSize = None,
-    device: DeviceLike = None,
-    batch_dims: int | None = None,
-) -> T:
-    """Construct from a named tuple, as `from_dataclass` does from a dataclass instance; such as `torch.max(x, dim=0)` gives.
-
-    >>> Point = collections.namedtuple("Point", ["tokens"])
-    >>> Batch.from_namedtuple(Point(torch.arange(2)), batch_size=2).tokens
-    tensor([0, 1])
-
-    Raises:
-        TypeError: `source` is not a named tuple, a name is not a field, or a field without default is missing.
-        ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
-    """
-    if _names(source) is None or dataclasses.is_dataclass(source):
-        raise TypeError(f"{cls.__name__}.from_namedtuple: expected a named tuple, got {describe(source)}")
-    values, found = _values(source), auto_batch_size or None
-    return from_dict(cls, values, batch_size=batch_size, device=device, auto_batch_size=found, batch_dims=batch_dims)
-
-
-def _values(source: object) -> Mapping[str, object]:
-    """The values of a record by the names of its fields, records in it as mappings too."""
-    return contents(source) if isinstance(source, Stored) else cast("Mapping[str, object]", _as_mapping(source))
+    values = contents(source) if isinstance(source, Stored) else _as_mapping(source)
+    if values is source:
+        expected = "expected an instance of a dataclass or a named tuple"
+        raise TypeError(f"{cls.__name__}.from_dataclass: {expected}, got {describe(source)}")
+    return from_dict(
+        cls,
+        cast("Mapping[str, object]", values),
+        batch_size=batch_size,
+        device=device,
+        auto_batch_size=auto_batch_size or None,
+        batch_dims=batch_dims,
+    )
 
 
 def _names(source: object) -> tuple[str, ...] | None:

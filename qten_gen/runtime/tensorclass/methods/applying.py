@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from ..core.construction import DeviceSpec, as_device
-from ..core.contents import allocate_like, tensor_and_nested
+from ..core.contents import allocate_like, nested_objects, tensor_and_nested
 from ..core.dimension_names import NamesLike, set_names
 from ..core.dimension_names import names as as_names
 from ..core.error_text import describe
-from ..core.locks import lock, nested_objects, refuse_if_frozen
+from ..core.locks import lock, refuse_if_frozen
 from ..core.lookup import Key
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored

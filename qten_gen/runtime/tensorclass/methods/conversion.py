@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from reprlib import recursive_repr
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from torch import Size, Tensor
 
 from ..core import late
-from ..core.contents import allocate_like, beside_fields, contents, shallow_copy, store_beside
+from ..core.attributes import beside_fields, store_beside
+from ..core.contents import allocate_like, contents, shallow_copy
 from ..core.error_text import label
 from ..core.other_libraries import bare
 from ..core.stored import Stored
+from ..fields.per_item import PerItem
 from .joining import unbind
 
 T = TypeVar("T", bound=Stored)
+
+Rows: TypeAlias = "dict[str, object] | list[Rows]"
+"""One dict for an object without batch dimensions; lists of them, as deep as there are batch dimensions."""
 
 
 @recursive_repr()
@@ -83,11 +88,11 @@ def to_dict(
     if convert_tensors not in (True, False, "numpy"):
         raise ValueError(f'{type(self).__name__}.to_dict: expected True, False or "numpy", got {convert_tensors!r}')
     convert = Tensor.numpy if convert_tensors == "numpy" else Tensor.tolist if convert_tensors else None
-    return _converted(self, retain_none, convert, tolist_first)
+    return converted(self, convert, retain_none, tolist_first)
 
 
-def _converted(
-    self: Stored, retain_none: bool, convert: Callable[[Tensor], object] | None, as_rows: bool
+def converted(
+    self: Stored, convert: Callable[[Tensor], object] | None, retain_none: bool = True, as_rows: bool = False
 ) -> dict[str, object]:
     """`to_dict` with something else in place of each tensor, where `convert` is not None."""
     found: dict[str, object] = {}
@@ -95,7 +100,7 @@ def _converted(
         if value is None and not retain_none:
             continue
         if isinstance(value, Stored) and name in self._nested:
-            found[name] = (_rows if as_rows else _converted)(value, retain_none, convert, as_rows)
+            found[name] = (rows if as_rows else converted)(value, convert, retain_none)
         elif convert is not None and name not in self._static and value is not None:
             found[name] = _converted_tensors(label(self, name), value, convert)
         else:
@@ -103,18 +108,19 @@ def _converted(
     return found
 
 
-def _rows(self: Stored, retain_none: bool, convert: Callable[[Tensor], object] | None, as_rows: bool) -> object:
+def rows(self: Stored, convert: Callable[[Tensor], object] | None, retain_none: bool = True) -> Rows:
     """The dicts of the items, in lists as deep as there are batch dimensions."""
     if self._batch_size:
-        return [_rows(item, retain_none, convert, as_rows) for item in unbind(self)]
-    return _converted(self, retain_none, convert, as_rows)
+        return [rows(item, convert, retain_none) for item in unbind(self)]
+    found = converted(self, convert, retain_none, as_rows=True)
+    return {name: value.tolist() if isinstance(value, PerItem) else value for name, value in found.items()}
 
 
 def _converted_tensors(where: str, value: object, convert: Callable[[Tensor], object]) -> object:
     if isinstance(value, dict):
-        return {key: _converted_tensors(where, tensor, convert) for key, tensor in value.items()}
+        return {key: _converted_tensors(f"{where}[{key!r}]", tensor, convert) for key, tensor in value.items()}
     if isinstance(value, list):
-        return [_converted_tensors(where, tensor, convert) for tensor in value]
+        return [_converted_tensors(f"{where}[{at}]", tensor, convert) for at, tensor in enumerate(value)]
     try:
         return convert(cast(Tensor, value))
     except (RuntimeError, TypeError) as error:

@@ -49,7 +49,7 @@ class Gradients(Stored):
                 kind = type(self).__name__
                 raise RuntimeError(
                     f"{kind}.grad: the tensors are parts of tensors with gradients, and have none of their own; index the "
-                    "gradient instead: batch.grad[0]"
+                    "gradient instead: batch.grad[0]; what optimizes or clips takes [x for _, x in batch.items(True, True)]"
                 )
             return None
         return self._map(_grad)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar, cast, overload
 
 from torch import Tensor
@@ -11,19 +11,17 @@ from ....common.naming import storage
 from ..core.contents import contents, tensor_and_nested
 from ..core.error_text import describe, label
 from ..core.locks import refuse_if_frozen
-from ..core.lookup import Key, Values, chosen, owner_of
+from ..core.lookup import Key, Values, owner_of, pairs
 from ..core.other_libraries import is_number, is_tensordict
 from ..core.stored import Stored
+from ..fields.dicts_and_lists import Several
 from ..fields.ragged_rows import refuse_other_lengths
 from ..fields.ragged_storage import RaggedStorage
 from ..fields.same_values import same
-from ..fields.tensor import match_optional
+from ..fields.tensor import in_both
 from .assignment import refuse_unsaved
 
 T = TypeVar("T", bound=Stored)
-
-Several = dict[str, Tensor] | list[Tensor]
-"""The value of a field with several tensors."""
 
 
 class Items(NamedTuple):
@@ -62,7 +60,6 @@ def update_(
     values: Mapping[str, object] | T | None = None,
     *,
     non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
     **fields: object,
 ) -> T: ...
 @overload
@@ -71,7 +68,6 @@ def update_(
     values: Mapping[Key, object],
     *,
     non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
     **fields: object,
 ) -> T: ...
 def update_(
@@ -79,7 +75,6 @@ def update_(
     values: Values | T | None = None,
     *,
     non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
     **fields: object,
 ) -> T:
     """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
@@ -94,7 +89,6 @@ def update_(
     Args:
         values: Values by key, or an object of the class.
         non_blocking: Do not wait for copies to another device.
-        keys_to_update: Only these, where `values` has more.
         fields: More values by name.
 
     Raises:
@@ -103,9 +97,9 @@ def update_(
         ValueError: a field is None, or shapes differ.
         FrozenInstanceError: the object is frozen.
     """
-    if isinstance(values, type(self)) and not fields and keys_to_update is None:
+    if isinstance(values, type(self)) and not fields:
         return copy_(self, values, non_blocking)
-    _carry_out(_updates(self, chosen(self, "update_", values, fields, keys_to_update)), non_blocking)
+    _carry_out(_updates(self, pairs(self, values, fields)), non_blocking)
     return self
 
 
@@ -160,7 +154,7 @@ def _copies(self: Stored, source: Stored) -> Iterator[Write]:
         if name not in self._per_item:
             same(self, name, [targets[name], sources[name]])
     for name in self._per_item:
-        match_optional(self, name, targets[name], sources[name])
+        in_both(self, name, targets[name], sources[name])
         refuse_if_frozen(self, "write to the items of")
         refuse_unsaved(self, name, targets[name], sources[name])
         yield Items(self, name), sources[name]

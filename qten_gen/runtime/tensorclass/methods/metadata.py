@@ -74,7 +74,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.nested.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
+        late.batch_sizes.find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
         return self
 
     def clear_device_(self) -> Self:
@@ -87,7 +87,7 @@ class Metadata(Stored):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        late.nested.clear_device(self)
+        late.batch_sizes.clear_device(self)
         return self
 
 
@@ -99,7 +99,7 @@ def _batch_size(self: Stored) -> Size:
 
 
 def _set_batch_size(self: Stored, value: BatchSize) -> None:
-    late.nested.set_batch_size(self, value)
+    late.batch_sizes.set_batch_size(self, value)
 
 
 def _device(self: Stored) -> torch.device | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, cast, overload
 
 from ....common.naming import storage
@@ -10,7 +10,7 @@ from ..core.construction import construct
 from ..core.contents import contents, copied, shallow_copy
 from ..core.error_text import abridged, describe, suggestion
 from ..core.locks import refuse_if_locked
-from ..core.lookup import Key, Values, chosen, is_any_below, owner_of, pairs
+from ..core.lookup import Key, Values, is_any_below, owner_of, pairs
 from ..core.stored import Stored
 from ..fields import annotated_shapes
 from . import keys
@@ -26,7 +26,6 @@ def update(
     inplace: bool = False,
     *,
     non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
     **fields: object,
 ) -> T: ...
 @overload
@@ -37,7 +36,6 @@ def update(
     inplace: bool = False,
     *,
     non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
     **fields: object,
 ) -> T: ...
 def update(
@@ -47,7 +45,6 @@ def update(
     inplace: bool = False,
     *,
     non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
     **fields: object,
 ) -> T:
     """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
@@ -61,7 +58,6 @@ def update(
         clone: Copy the tensors first, so that they are not shared with `values`.
         inplace: Write into the tensors that are there, as in `set`.
         non_blocking: Do not wait for copies to another device.
-        keys_to_update: Only these, where `values` has more.
         fields: More values by name, which go before `values`.
 
     Raises:
@@ -71,7 +67,7 @@ def update(
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
     """
-    given = [*_assignments(self, chosen(self, "update", values, fields, keys_to_update))]
+    given = [*_assignments(self, pairs(self, values, fields))]
     deep = [assigned[0] for assigned in given if len(assigned[0]) > 1]
     if deep and is_any_below(deep, {assigned[0] for assigned in given}):
         # What one of them sets is the object that another one leads into.

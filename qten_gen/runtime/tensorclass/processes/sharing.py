@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ..core.error_text import label
-from ..core.locking import lock_
+from ..core.locking_methods import lock_
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import path_of, walked
 from ..core.stored import Stored

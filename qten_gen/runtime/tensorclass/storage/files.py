@@ -69,13 +69,10 @@ def remember(tensor: Tensor, file: MappedFile) -> None:
     tensor.untyped_storage()._qten_file = file  # type: ignore[attr-defined] # an attribute of ours
 
 
-def map_tensor(
-    path: str, dtype: torch.dtype, shape: tuple[int, ...], where: str, *, longer: bool = False, name: str = ""
-) -> Tensor:
+def map_tensor(path: str, dtype: torch.dtype, shape: tuple[int, ...], where: str, *, name: str = "") -> Tensor:
     """A tensor in the elements of a file, which writes to the tensor change.
 
     Args:
-        longer: Whether the file may have more bytes: tensordict writes into older ones.
         name: The path that the file is to get, where it has another one until a save is finished.
 
     Raises:
@@ -98,7 +95,7 @@ def map_tensor(
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise StorageError(f"{where}: expected an ordinary file at {path}, got a folder or device")
-        if found.st_size != expected and not (longer and found.st_size > expected):
+        if found.st_size != expected:
             size_text = f"expected {expected} bytes ({dtype}, {list(size)}) in {path}"
             raise StorageError(f"{where}: {size_text}, got {found.st_size}")
         # The open file by its number: the path may lead to another one by now, which torch would make longer.

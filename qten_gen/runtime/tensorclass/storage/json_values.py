@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import math
 import pathlib
-import typing
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -124,17 +123,6 @@ def decode(value: Json, where: str, depth: int = 0) -> object:
         elif kind is None:
             reason = f" (unknown type {value[_TAG]!r})"
     raise StorageError(f"{where}: expected a value as save writes it, got {str(value)[:80]}{reason}")
-
-
-def as_annotated(value: object, cls: type[Stored], name: str) -> object:
-    """A value that tensordict wrote as plain JSON: a list, where the annotation of its field says that it is a tuple."""
-    try:
-        hint: object = typing.get_type_hints(cls)[name]
-    except (NameError, KeyError, TypeError, AttributeError):
-        return value
-    choices = typing.get_args(hint) if type(None) in typing.get_args(hint) else (hint,)
-    is_tuple = isinstance(value, list) and any((typing.get_origin(one) or one) is tuple for one in choices)
-    return tuple(cast("list[object]", value)) if is_tuple else value
 
 
 def dump_layout(cls: type[Stored], layout: Layout) -> dict[str, Json]:

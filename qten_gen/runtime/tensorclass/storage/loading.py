@@ -17,7 +17,7 @@ from ..core.stored import Stored
 from ..fields.as_declared import fit_saved
 from . import files
 from . import metadata as schema
-from .json_values import as_annotated, decode
+from .json_values import decode
 from .metadata import Entry, Level, Place, StaticEntry, StorageError, TensorEntry
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ class Source(NamedTuple):
     """The tensor of an entry with the path of its file; the last argument is the metadata and the field, for errors."""
     device: torch.device | None
     """Where the tensors are put; None is the CPU, in mapped files."""
-    foreign: bool = False
-    """True for files of tensordict: static values are plain JSON, and files may be longer than their tensors."""
 
 
 def load(cls: type[T], folder: str, device: torch.device | None = None) -> T:
@@ -76,21 +74,20 @@ def _not_found(cls: type[Stored], folder: str) -> FileNotFoundError:
 
 
 def _object(cls: type[T], folder: str, place: Place, device: torch.device | None) -> T | None:
-    """The object that metadata describes, in the format of this package or of tensordict; None where it has none."""
+    """The object that metadata describes; None where it has none."""
     where = schema.metadata_in(place.folder)
     found = schema.parsed(place.text, where)
-    foreign = schema.SECTION not in found
-    if foreign:
-        level: Level | None = schema.level_from(schema.from_tensordict(place.folder, found), where)
-    else:
-        level = schema.level_at(schema.from_json(found[schema.SECTION], where).level, place.below)
+    if schema.SECTION not in found:
+        advice = f"a folder of tensordict is loaded by {cls.__name__}.from_tensordict(TensorDict.load_memmap(folder))"
+        raise StorageError(f"{where}: expected metadata that a save of qten-gen wrote; {advice}")
+    level = schema.level_at(schema.from_json(found[schema.SECTION], where).level, place.below)
     if level is None:
         return None
     if is_fake() or (device is not None and device.type == "meta"):
         tensor = partial(_without_data, device)
     else:
-        tensor = partial(_mapped, place.folder, foreign, device)
-    return fill(cls, level, folder, where, Source(tensor, device, foreign))
+        tensor = partial(_mapped, place.folder, device)
+    return fill(cls, level, folder, where, Source(tensor, device))
 
 
 def is_fake() -> bool:
@@ -103,7 +100,7 @@ def _without_data(device: torch.device | None, path: str, entry: TensorEntry, wh
     return torch.empty(entry.shape, dtype=entry.dtype, device=device or "cpu")
 
 
-def _mapped(whole: str, longer: bool, device: torch.device | None, path: str, entry: TensorEntry, where: str) -> Tensor:
+def _mapped(whole: str, device: torch.device | None, path: str, entry: TensorEntry, where: str) -> Tensor:
     """A tensor of a folder, whose file may still be a pending one in the folder of the whole object."""
     pending = f"{whole}{os.sep}{entry.pending}"
     found = None
@@ -115,7 +112,7 @@ def _mapped(whole: str, longer: bool, device: torch.device | None, path: str, en
                 raise
             # It got its name meanwhile.
     if found is None:
-        found = files.map_tensor(path, entry.dtype, entry.shape, where, longer=longer)
+        found = files.map_tensor(path, entry.dtype, entry.shape, where)
     # `load_memmap` waits once for all of them.
     return found if device is None else found.to(device, non_blocking=True)
 
@@ -136,8 +133,6 @@ def fill(cls: type[T], level: Level, folder: str, where: str, source: Source) ->
         if name in level.entries:
             at = f"{where}: {cls.__name__}.{name}"
             values[name] = _value(cls, declared, level.entries[name], folder, at, source)
-        elif source.foreign and declared.optional and name not in cls._defaults and name not in cls._static:
-            values[name] = None  # tensordict writes nothing of what is None
     try:
         fit_saved(made, values, batch_size, device)
         return filled(made, values, batch_size, device, level.names)
@@ -164,8 +159,7 @@ def _value(cls: type[Stored], declared: FieldSummary, entry: Entry, folder: str,
         expected, got = ("a", "none") if name in cls._static else ("no", "one")
         raise StorageError(f"{where}: expected {expected} static value, got {got}")
     if isinstance(entry, StaticEntry):
-        value = entry.value if source.foreign else decode(entry.value, where)
-        return as_annotated(value, cls, name) if source.foreign else value
+        return decode(entry.value, where)
     if entry is None:
         return None
     if isinstance(entry, TensorEntry):
@@ -180,8 +174,7 @@ def _value(cls: type[Stored], declared: FieldSummary, entry: Entry, folder: str,
 
 def _container(kind: str, level: Level, folder: str, where: str, source: Source) -> dict[str, Tensor] | list[Tensor]:
     """A dict or list of tensors."""
-    # tensordict has objects only, and a dict or list is one there.
-    if level.kind not in (kind, "class"):
+    if level.kind != kind:
         raise StorageError(f"{where}: expected a {kind} of tensors, got a {level.kind}")
     found: dict[str, Tensor] = {}
     for key, item in level.entries.items():

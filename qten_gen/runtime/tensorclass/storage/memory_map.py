@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from ..core.construction import as_device
-from ..core.contents import tensors_of
+from ..core.contents import nested_objects, tensors_of
 from ..core.error_text import describe
-from ..core.locking import lock_
-from ..core.locks import nested_objects, refuse_if_frozen, refuse_if_locked
+from ..core.locking_methods import lock_
+from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from ..torch_tools.packing import all_tensors
 from .files import MappedFile, absolute, file_of, mapped_file, remember
@@ -139,8 +139,7 @@ def load_memmap(
     tensor([0, 1])
 
     `load` is another name for this. Tensors are the files, with the shapes and dtypes that were saved. Writes to them reach the
-    files, unless those may not be written to. A folder of a nested field is loaded as that field's class. Folders that tensordict
-    wrote are read too.
+    files, unless those may not be written to. A folder of a nested field is loaded as that field's class.
 
     Args:
         prefix: The folder.

@@ -1,8 +1,7 @@
 """The metadata of a saved object: a tree of levels, one for each object, dict or list, with the tensors in it.
 
 It stands in our section of `meta.json`, and is read strictly: whatever this package would not have written is refused. The rest
-of the file is in tensordict's layout, an entry for each tensor and nested object, so that tensordict reads the tensors. A folder
-that tensordict wrote has no section of ours; one is made of what it says.
+of the file is in tensordict's layout, an entry for each tensor and nested object, so that tensordict reads the tensors.
 """
 
 from __future__ import annotations
@@ -233,41 +232,6 @@ def rendered(metadata: Metadata) -> bytes:
         if level.names is not None:
             made["_names"] = list(level.names)
     return _render({**made, SECTION: to_json(metadata)}).encode()
-
-
-def from_tensordict(folder: str, metadata: dict[str, Json], depth: int = 0) -> dict[str, Json]:
-    """What our section would say of a folder that tensordict wrote. Values that are not tensors are folders in its layout.
-
-    Raises:
-        StorageError: it is in no layout that is known here, or holds a pickle.
-    """
-    where = metadata_in(folder)
-    version = metadata.get("_format_version", 0)
-    if (isinstance(version, int) and version > _THEIR_VERSION) or depth > DEEPEST:
-        raise StorageError(f"{where}: expected format version {_THEIR_VERSION} of tensordict at most, got {version}")
-    if "shape" not in metadata:
-        advice = "save a tensorclass of tensordict with .to_tensordict().memmap(...)"
-        expected = f"expected metadata of qten-gen or of a TensorDict, got the keys {list(metadata)[:8]}"
-        raise StorageError(f"{where}: {expected}; {advice}")
-    entries: dict[str, Json] = {}
-    for key, entry in metadata.items():
-        if isinstance(entry, dict) and "type" in entry:
-            inside = os.path.join(folder, encoded(key))
-            if os.path.islink(inside) or not os.path.isdir(inside):
-                raise StorageError(f"{where}: {key}: expected a folder at {inside}, got none, a file or a link")
-            below = parsed(text_in(inside), metadata_in(inside))
-            if "NonTensor" not in str(below.get("_type")):
-                entries[key] = from_tensordict(inside, below, depth + 1)
-            elif "data" in below:
-                entries[key] = {"value": below["data"]}
-            else:
-                pickled = "tensordict saved a value as a pickle, which is not read; store a value that JSON can hold"
-                raise StorageError(f"{metadata_in(inside)}: {pickled}")
-        elif isinstance(entry, dict) and "dtype" in entry:
-            if entry.get("is_nested"):
-                raise StorageError(f"{where}: {key}: expected a tensor with one shape, got a nested tensor")
-            entries[key] = {"dtype": str(entry["dtype"]).removeprefix("torch."), "shape": entry.get("shape")}
-    return {"kind": "class", "batch_size": metadata["shape"], "names": metadata.get("_names"), "entries": entries}
 
 
 def from_json(section: Json, where: str) -> Metadata:

@@ -18,7 +18,8 @@ import torch
 from torch import Size, Tensor
 
 from ..core import late
-from ..core.contents import beside_fields, contents, store_beside, tensor_and_nested, tensors_of
+from ..core.attributes import beside_fields, store_beside
+from ..core.contents import contents, tensor_and_nested, tensors_of
 from ..core.locks import lock
 from ..core.other_libraries import bare
 from ..core.stored import FROZEN, Stored

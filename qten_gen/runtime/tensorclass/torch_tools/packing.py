@@ -24,7 +24,8 @@ from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.compiler import is_compiling
 from torch.utils.data import get_worker_info
 
-from ..core.contents import beside_fields, tensors_of
+from ..core.attributes import beside_fields
+from ..core.contents import tensors_of
 from ..core.stored import Stored
 from ..fields.per_item import PerItem
 

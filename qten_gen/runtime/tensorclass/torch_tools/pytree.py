@@ -252,7 +252,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
         if batch_ndim < 0:
             return _unflatten(cls, names, found, layout)
         if hidden is not None:
-            late.uncommon_trees.place_given_back(cls, hidden, before, first)
+            late.uncommon_trees.refuse_event_dimension(cls, hidden, before, first)
         out: T = object.__new__(cls)
         return out._fill(*found, *static, size, first.device if has_device else None)
 
@@ -263,8 +263,6 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     """The object of any layout around any children."""
     found = list(children)
     out: T = object.__new__(cls)
-    carried: list[Any] = []
-    place = None
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
@@ -274,7 +272,7 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
             carried = [child for child in carried if not is_alone(child)]
         batch_size = _common(carried, layout.event_ndim)
         if layout.hidden is not None and carried:
-            place = late.uncommon_trees.place_given_back(cls, layout.hidden, layout.batch_ndim, carried[0])
+            late.uncommon_trees.refuse_event_dimension(cls, layout.hidden, layout.batch_ndim, carried[0])
         device = _device(carried[0]) if carried and layout.has_device else None
         if some_alone:
             found = [
@@ -289,10 +287,7 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         why = ".lengths, which a function of a tree changed"
         cast(Any, out).refuse_damaged(why, "; use apply, which leaves them out")
     if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
-        out._names = layout.dimension_names
-    elif layout.dimension_names is not None and carried and not is_dynamo_compiling():
-        # Lost where another function of a tree than vmap changes the dimensions.
-        out._names = late.uncommon_trees.names_in_vmap(layout.dimension_names, carried[0], len(batch_size), place)
+        out._names = layout.dimension_names  # lost where vmap, or another function of a tree, changes the dimensions
     return out
 
 

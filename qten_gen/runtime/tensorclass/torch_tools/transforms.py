@@ -17,7 +17,7 @@ from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_d
 from torch.utils import _pytree
 
 from ..core import dimension_names
-from ..core.contents import unbatched_leaves
+from ..core.contents import ragged_fields, unbatched_leaves
 from ..core.error_text import describe
 from ..core.sizes import Dim, dimension, with_inserted, without
 from ..core.stored import Stored
@@ -51,8 +51,11 @@ def vmap(
 
     Raises:
         IndexError: there is no such batch dimension.
-        TypeError: the function returns something else, or a value for each item in a field that the batch does not carry.
+        TypeError: the function returns something else, or a value for each item in a field that the batch does not carry; or a
+            field is Ragged.
     """
+    for where, _ in ragged_fields(self):
+        raise TypeError(f"{where} is Ragged, and vmap cannot map over items of different lengths; use .padded()")
     at = dimension(self, dim)
     size = self._batch_size
     length = size[at]

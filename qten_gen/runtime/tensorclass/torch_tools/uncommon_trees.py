@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from torch import Size, Tensor
-from torch._C._functorch import is_batchedtensor, maybe_get_bdim
+from torch._C._functorch import is_batchedtensor
 from torch.compiler import is_dynamo_compiling, is_exporting
 
-from ..core.contents import allocate_like, ragged_fields, tensor_and_nested, tensors_of
-from ..core.dimension_names import Names
-from ..core.sizes import dimension
+from ..core.contents import allocate_like, tensors_of
 from ..core.stored import Stored
 from ..fields.per_item import as_constants, fitted, original
 from .pytree import Hidden, Layout, apart, layout_of, shape_of
@@ -31,21 +29,21 @@ def flatten_some(names: tuple[str, ...], ordered: tuple[str, ...], self: Stored)
     if self._per_item and is_dynamo_compiling() and is_exporting():
         static = tuple([as_constants(value) for value in static])
     layout = layout_of(self, children, static, carried, unbatched)
-    return [None if value is _NO_DIM else value for _, value in present], layout
+    return [value for _, value in present], layout
 
 
 def carried(cls: type[Stored], children: list[Any], layout: Layout) -> list[Any]:
     """The children that the batch carries.
 
     Raises:
-        TypeError: `vmap` takes an Unbatched child apart, which it does unless `in_dims` says otherwise.
+        TypeError: `torch.vmap` takes an Unbatched child apart.
     """
     dimensions = dict(layout.unbatched)
     for name, child in zip(layout.names, children, strict=True):
         if any(_is_taken_apart(one, dimensions.get(name, 0)) for one in tensors_of(child)):
             raise TypeError(
-                f"{cls.__name__}.{name} is the same for a whole batch, and vmap takes it apart with the rest; "
-                "say in_dims=(batch.vmap_dims(),) for a call with `batch`"
+                f"{cls.__name__}.{name} is the same for a whole batch, and torch.vmap takes it apart with the rest; "
+                "use batch.vmap(function), which passes it on"
             )
     return apart(child for name, child in zip(layout.names, children, strict=True) if name not in dimensions)
 
@@ -74,16 +72,16 @@ def _is_taken_apart(child: object, dimensions: int) -> bool:
     return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
 
 
-def place_given_back(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: object) -> int | None:
-    """Where vmap gives back a dimension, as its `out_dims` say; None where nothing tells.
+def refuse_event_dimension(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: object) -> None:
+    """Refuse `out_dims` that put the dimension of vmap among those that a field has beyond the batch.
 
     The tree is not told where it was put; but the tensor is a view of the one inside, so that its sizes and strides tell.
 
     Raises:
-        ValueError: it stands among the dimensions that a field has beyond the batch.
+        ValueError: it stands there.
     """
     if not isinstance(child, Tensor) or child.dim() != len(hidden.shape) + 1:
-        return None
+        return
     sizes, strides = child.shape, child.stride()
     places = [
         at
@@ -99,59 +97,3 @@ def place_given_back(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: 
             f"vmap: out_dims puts the dimension among those that the fields of {cls.__name__} have beyond the batch; "
             f"expected {places_expected} for results of {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}"
         )
-    return places[0] if len(places) == 1 else None
-
-
-def names_in_vmap(names: Names, child: object, batch_ndim: int, place: int | None) -> Names | None:
-    """The names of the dimensions where vmap hides one of them, or gives one back at a place; None where nothing tells."""
-    if batch_ndim == len(names) + 1 and place is not None:
-        return (*names[:place], None, *names[place:])
-    if batch_ndim == len(names) - 1 and isinstance(child, Tensor) and is_batchedtensor(child):
-        at = maybe_get_bdim(child)
-        left = (*names[:at], *names[at + 1 :])
-        return left if any(left) else None
-    return None
-
-
-class _NoDim:
-    """Type of `_NO_DIM`. A bare object would do, but dynamo does not look at the attributes of one."""
-
-
-_NO_DIM = _NoDim()
-"""In place of an Unbatched tensor, which vmap shall not take apart. A None would be an optional field without a value."""
-
-
-def vmap_dims(self: Stored, dim: int = 0) -> object:
-    """The value of `in_dims` or `out_dims` for `torch.vmap` that takes apart only the fields that the batch carries.
-
-    >>> batch = Batch(torch.arange(2), batch_size=2)
-    >>> torch.vmap(lambda item: item.tokens * 2, in_dims=(batch.vmap_dims(),))(batch)
-    tensor([0, 2])
-
-    It is needed for classes with Unbatched fields, and says what `dim` says for all others.
-
-    Args:
-        dim: The batch dimension to map over.
-
-    Raises:
-        TypeError: a field is Ragged.
-    """
-    at = dimension(self, dim)
-    for where, _ in ragged_fields(self):
-        raise TypeError(f"{where} is Ragged, and vmap cannot map over items of different lengths; use .padded()")
-    values, static = self._field_values()
-    dims = [
-        None if value is None else _dim(value, name in self._unbatched, at)
-        for name, value in zip(tensor_and_nested(self), values, strict=True)
-    ]
-    return allocate_like(self)._assign(dims, static, self._batch_size, self._device)
-
-
-def _dim(value: object, unbatched: bool, dim: int) -> object:
-    if isinstance(value, dict):
-        return dict.fromkeys(value, None if unbatched else dim)
-    if isinstance(value, list):
-        return [None if unbatched else dim] * len(value)
-    if unbatched:
-        return _NO_DIM
-    return vmap_dims(value, dim) if isinstance(value, Stored) else dim

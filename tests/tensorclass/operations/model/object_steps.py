@@ -138,15 +138,14 @@ def _vmap(draw: st.DrawFn, plain: Plain) -> Step:
     at = dim(draw, plain)
 
     def run(value: Any, second: Any) -> Any:
-        dims: Any = TensorClass.vmap_dims(value, at)
-        return torch.vmap(TensorClass.clone, (dims,), dims)(value)
+        return TensorClass.vmap(value, TensorClass.clone, at, at)
 
     def expected(before: Plain, other: Plain) -> Plain:
         if not before.n:
             raise ValueError("there is no dimension to map over")
         if before.ragged:
             raise IsRagged
-        return replace(before, names={})
+        return replace(before, names=None)
 
     return Step("vmap", expected, (at,), run=run)
 

@@ -1,4 +1,4 @@
-"""Locking an object and unlocking it, also for the length of a `with` statement."""
+"""The methods `lock_` and `unlock_`, also for the length of a `with` statement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import TypeVar
 from weakref import ref
 
-from .locks import lock, nested_objects, owners_of, refusal
+from .contents import nested_objects
+from .locks import lock, owners_of, refusal
 from .stored import FROZEN, Lock, Stored
 
 T = TypeVar("T", bound=Stored)
