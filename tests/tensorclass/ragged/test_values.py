@@ -54,7 +54,11 @@ WRONG: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "padded by another mask": (lambda: from_lengths([[True, False]] * 2), ValueError, "or a mask [*batch, length], of"),
     "padded by a bool": (lambda: from_lengths(True), ValueError, "Ragged.from_padded: expected lengths [*batch], or"),
     "padded by three lengths": (lambda: from_lengths([1, 1, 1]), ValueError, "expected lengths [*batch], or a"),
-    "padded negatively": (lambda: from_lengths([-1, 1]), ValueError, "Ragged: expected lengths of 1 rows in all"),
+    "padded negatively": (
+        lambda: from_lengths([-1, 1]),
+        ValueError,
+        "Ragged: expected no negative lengths, got [-1, 1]",
+    ),
     "padded by floats": (lambda: from_lengths([1.5, 1]), TypeError, "Ragged: expected integers for the lengths"),
     "offsets": (lambda: jagged(rand(6, 4), torch.tensor([1, 2, 5])), ValueError, "Batch.boxes: expected lengths of 6"),
     "strided": (lambda: torch.nested.nested_tensor([rand(1, 4)] * 2), TypeError, "Batch.boxes: expected a nested"),
