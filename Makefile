@@ -210,7 +210,6 @@ generate: $(INSTALLED)
 	$(BIN)/python -m templates.rules_page codes > qten_gen/common/diagnostic_codes.py
 	$(BIN)/python -m templates.settings_schema > docs/settings.schema.json
 	names="$$($(BIN)/python -m templates.operation_names)" && echo "$$names" > qten_gen/common/operation_names.py
-	names="$$($(BIN)/python -m templates.operation_names functions)" && echo "$$names" > qten_gen/runtime/tensorclass/function_names.py
 	for file in arranging dtypes numbers operators; do \
 		$(BIN)/python -m templates.operation_types $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done

@@ -1,16 +1,12 @@
 """The names of the operations, which TensorClass has before it loads them, and which no field can have.
 
 python -m templates.operation_names, into qten_gen/common/operation_names.py
-python -m templates.operation_names functions, into qten_gen/runtime/tensorclass/function_names.py
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from textwrap import fill
-
-import torch
 
 from qten_gen.runtime.tensorclass.operations.table import OPERATIONS, methods
 
@@ -28,19 +24,9 @@ def text() -> str:
     return head + "".join(f'\n{name} = """\n{_filled(names)}\n""".split()\n"""{doc}"""\n' for name, names, doc in lists)
 
 
-def functions() -> str:
-    """The text of the module of those that are methods of tensors alone."""
-    of_tensors = {operation.name for operation in OPERATIONS if hasattr(torch.Tensor, operation.name)}
-    names = {name for name in of_tensors - methods().keys() if hasattr(torch, name)}
-    head = (
-        '"""The methods of tensors that are functions for objects: `torch.mean(batch)`. Made by `make generate`."""\n'
-    )
-    return head + f'\nFUNCTIONS = """\n{_filled(names)}\n""".split()\n'
-
-
 def _filled(names: Iterable[str]) -> str:
     return fill(" ".join(sorted(names)), 120, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 if __name__ == "__main__":
-    print(functions() if sys.argv[1:] else text(), end="")
+    print(text(), end="")

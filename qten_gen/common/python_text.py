@@ -203,7 +203,7 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in _FIELDS[kind]:
         value = getattr(node, name, None)
-        if value.__class__ is list:
+        if isinstance(value, list):
             found += [each for each in value if isinstance(each, ast.AST)] if name in _WITH_OTHERS else value
         elif isinstance(value, ast.AST):
             found.append(value)

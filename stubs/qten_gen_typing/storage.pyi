@@ -182,8 +182,7 @@ class Storage(Stored):
         tensor([0, 1])
 
         `load` is another name for this. Tensors are the files, with the shapes and dtypes that were saved. Writes to them reach the
-        files, unless those may not be written to. A folder of a nested field is loaded as that field's class. Folders that tensordict
-        wrote are read too.
+        files, unless those may not be written to. A folder of a nested field is loaded as that field's class.
 
         Args:
             prefix: The folder.
@@ -208,8 +207,7 @@ class Storage(Stored):
         tensor([0, 1])
 
         `load` is another name for this. Tensors are the files, with the shapes and dtypes that were saved. Writes to them reach the
-        files, unless those may not be written to. A folder of a nested field is loaded as that field's class. Folders that tensordict
-        wrote are read too.
+        files, unless those may not be written to. A folder of a nested field is loaded as that field's class.
 
         Args:
             prefix: The folder.

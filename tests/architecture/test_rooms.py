@@ -264,7 +264,7 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"primitives", "function_names"},
+    {"primitives"},
     {"metaclass"},
     {"tensorclass"},
     {"ragged"},

@@ -58,10 +58,10 @@ def test_errors_of_neighbours_are_reported_where_they_hold_a_target_back() -> No
 def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch, owner: object, stage: str) -> None:
     whole = getattr(owner, stage)
 
-    def faulty(*subjects: object) -> object:
+    def faulty(*subjects: object, **options: object) -> object:
         if b"faulty" in repr(subjects).encode():
             raise RuntimeError("a fault")
-        return whole(*subjects)
+        return whole(*subjects, **options)
 
     sources = {**MODEL, "faulty.py": BATCH.replace("x:", "faulty:").encode()}
     existing = {path: (text or "").encode() for path, text in plan(sources, {}).outputs.items()}

@@ -84,7 +84,7 @@ def test_a_check_says_nothing_of_what_is_not_there() -> None:
         config: DecoderConfig | None
         check("config is not None and config.dim > 3")
 
-    with pytest.raises(ValueError, match=r"got config = None, config\.dim = nothing$"):
+    with pytest.raises(ValueError, match=r"got config = None$"):
         Net(None)
     assert Net(DecoderConfig()).config == DecoderConfig()
 

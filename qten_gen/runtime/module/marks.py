@@ -74,7 +74,8 @@ def mark_first(tensors: Iterable[Tensor]) -> bool:
     """Mark the first element that this process holds of each tensor, where a mark fits; False where none does."""
     firsts = [held.data.as_strided((1,), (1,)) for held in map(_held, tensors) if held is not None]
     if firsts:
-        torch._foreach_copy_(firsts, [_ONE_MARK[each.dtype, each.device] for each in firsts])
+        marks = [_ONE_MARK[each.dtype, each.device] for each in firsts]
+        torch._foreach_copy_(firsts, marks)  # pyright: ignore[reportPrivateImportUsage] # has no public name
     return bool(firsts)
 
 

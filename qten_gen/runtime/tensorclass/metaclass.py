@@ -20,7 +20,6 @@ from ..declaring.metaclass import DeclarationMeta
 from . import primitives
 from .core import attributes, late
 from .core.stored import Stored
-from .function_names import FUNCTIONS
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class TensorClassMeta(DeclarationMeta):
 
     def __dir__(cls) -> list[str]:
         late.put_all_in_place()  # tools ask for signatures and documentation after this
-        return [name for name in super().__dir__() if name not in FUNCTIONS or hasattr(cls, name)]
+        return [*super().__dir__()]
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], summary: Summary) -> None:

@@ -11,7 +11,6 @@ from ...common.operation_names import CLASS_METHODS, METHODS
 from ..declaring.fields import field
 from .core import dimension_names, late
 from .core.stored import Stored
-from .function_names import FUNCTIONS
 from .metaclass import Flagged, TensorClassMeta
 from .methods import indexing, metadata, moving
 from .methods.gradients import Gradients
@@ -180,8 +179,6 @@ late.bind(TensorClass, LATE)
 late.bind(TensorClass, LATE_ON_CLASS, on_class=True)
 late.bind(TensorClass, {"operations.torch_functions": " ".join(METHODS)})
 late.bind(TensorClass, {"operations.torch_functions": " ".join((*CLASS_METHODS, "__torch_function__"))}, on_class=True)
-for _name in FUNCTIONS:
-    setattr(TensorClass, _name, late.OnlyFunction(_name))
 TensorClass.__hash__ = None  # as a class statement with `__eq__` has it
 late.prepare_for_compiler()
 

@@ -28,8 +28,6 @@ assert not loaded()
 def test_the_names_are_those_of_the_table() -> None:
     path = Path(qten_gen.__file__).parent / "common" / "operation_names.py"
     assert path.read_text(encoding="utf-8") == operation_names.text(), "run: make generate"
-    path = Path(qten_gen.__file__).parent / "runtime" / "tensorclass" / "function_names.py"
-    assert path.read_text(encoding="utf-8") == operation_names.functions(), "run: make generate"
 
 
 OVERRIDDEN = """

@@ -201,7 +201,7 @@ REFUSED: dict[str, tuple[Callable[[Batch], object], str]] = {
     "a tensor of rows": (lambda b: put(b.boxes, 2, ones(2, 4)), "write Ragged items of the same lengths"),
     "max of bools": (lambda b: (b.boxes > 0).reduce("max"), "the max of torch.bool is not defined"),
     "vmap of a tree": (lambda b: torch.vmap(lambda item: item.image)(b[:0]), "Ragged"),
-    "vmap": (lambda b: b.vmap(lambda item: item.image), "Batch.boxes: vmap cannot map over Ragged items"),
+    "vmap": (lambda b: b.vmap(lambda item: item.image), "Batch.boxes is Ragged, and vmap cannot map"),
     "lengths": (lambda b: setattr(b.boxes, "lengths", torch.ones(4)), "has no setter"),
     "other rows": (lambda b: setattr(b.boxes, "rows", torch.ones(6, 4)), "has no setter"),
     "deriving": (lambda b: type("Boxes", (Ragged,), {}), "Ragged cannot be derived from"),

@@ -9,7 +9,7 @@ from tensorclass_declared import Batch, Point
 from tensordict import TensorDict
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.interop.records import Rows
+from qten_gen.runtime.tensorclass.methods.conversion import Rows
 
 x = torch.ones(2)
 batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)

@@ -71,18 +71,6 @@ class Late:
         return classmethod(function) if self.on_class else function
 
 
-class OnlyFunction:
-    """Stands in a class where tensors have a method and objects have none, and says which function of torch to call."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        raise AttributeError(f"{owner.__name__} has no method {self.name}: call torch.{self.name}(batch)")
-
-
 _STAND_INS: dict[str, list[Late]] = {}
 """All stand-ins, by module."""
 
