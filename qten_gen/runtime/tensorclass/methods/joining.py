@@ -75,7 +75,8 @@ def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
         ValueError: there are none, or batch sizes or static fields differ.
     """
     # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
-    return of_class(cls, stack(items, dim, stack_tensors))
+    made = stack(items, dim, stack_tensors)
+    return made if type(made) is cls else of_class(cls, made)  # no call for dynamo to guard
 
 
 def cat(items: Iterable[T], dim: Dim = 0) -> T:
@@ -123,7 +124,8 @@ def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0) -> T:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
-    return of_class(cls, cat(items, dim))
+    made = cat(items, dim)
+    return made if type(made) is cls else of_class(cls, made)
 
 
 def of_class(cls: type[T], value: T) -> T:
