@@ -75,7 +75,7 @@ def _as_declared(expression: str) -> str:
 
 
 class _InWords(ast.NodeTransformer):
-    """Replaces the names of generated code by those that a declaration uses."""
+    """Gives the names of generated code their names in a declaration: `nn.Linear` for `_nn.Linear`."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Name({"_nn": "nn", "_torch": "torch", "_name": "key"}.get(node.id, node.id))

@@ -159,15 +159,17 @@ def _ask_for_fields(cls: type) -> None:
 
     @wraps(own)
     def init(self: Stored, *args: object, **keywords: object) -> None:
+        cause = None
         try:
             own(self, *args, **keywords)
-        except AttributeError:
+        except AttributeError as error:
             if hasattr(self, "_lock"):
                 raise
+            cause = error
         if not hasattr(self, "_lock"):
             raise TypeError(
                 f"{cls.__name__}.__init__ has to call super().__init__(...), which stores the fields"
-            ) from None
+            ) from cause
 
     type.__setattr__(cls, "__init__", init)
 

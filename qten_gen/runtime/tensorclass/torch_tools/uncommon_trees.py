@@ -73,7 +73,7 @@ def _is_taken_apart(child: object, dimensions: int) -> bool:
 
 
 def refuse_event_dimension(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: object) -> None:
-    """Refuse `out_dims` that put the dimension of vmap among those that a field has beyond the batch.
+    """Refuse `out_dims` that put the dimension of vmap behind the batch dimensions of a field.
 
     The tree is not told where it was put; but the tensor is a view of the one inside, so that its sizes and strides tell.
 
