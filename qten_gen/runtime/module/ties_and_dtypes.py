@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from functools import partial, wraps
+from inspect import unwrap
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 import torch
@@ -190,6 +191,7 @@ def _once(fn: Callable[[Tensor], Tensor], held: list[tuple[_Place, _Place]]) -> 
     tied = {id(at.parameter): (at.parameter, [place, at]) for at, place in held}
     changed: list[tuple[nn.Parameter | None, list[_Place]]] = []
 
+    @wraps(unwrap(fn))  # as in `keeping_dtypes`
     def change(tensor: Tensor) -> Tensor:
         for before, names in changed:
             now = [place.parameter for place in names]
@@ -333,7 +335,7 @@ def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callabl
     gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
     kept = {id(tensor): tensor for tensor in (*tensors, *gradients)}
 
-    @wraps(getattr(fn, "__wrapped__", fn))  # by which `to_empty` is recognised, in modules below too
+    @wraps(unwrap(fn))  # by the function behind it, the one of `to_empty` is recognised in modules below too
     def change(tensor: Tensor) -> Tensor:
         changed = fn(tensor)
         if id(tensor) not in kept or changed.dtype == tensor.dtype:
