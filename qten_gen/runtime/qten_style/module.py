@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 else:
 
     class _yielding_property:
-        """A property that `self.device = device` replaces, as modules often do: without `__set__`, the instance is asked first."""
+        """A property that `self.device = device` replaces, as modules often do: without `__set__`, the instance comes first."""
 
         def __init__(self, read):
             self.read, self.__doc__ = read, read.__doc__
