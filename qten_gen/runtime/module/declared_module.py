@@ -73,14 +73,15 @@ class DeclaredModule(ModuleBase, Functional):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; buffers without values are made again."""
         vars(self).pop(VIRTUAL_CACHE, None)
-        if _EMPTYING is not None and getattr(fn, "__code__", None) is _EMPTYING:
+        applied = getattr(fn, "__wrapped__", fn)
+        if _EMPTYING is not None and getattr(applied, "__code__", None) is _EMPTYING:
             from .emptying import begin, finish
 
             started = begin(self, recurse=recurse)
             super()._apply(Emptying(fn), recurse)  # type: ignore[no-untyped-call] # torch gives it no types
             finish(started)
             return self
-        if isinstance(fn, Emptying):  # the module around this one does what is left
+        if isinstance(applied, Emptying):  # the module around this one does what is left
             return super()._apply(fn, recurse)  # type: ignore[no-untyped-call] # as above
         if WATCHED in vars(self):
             from .life_cycles import look
