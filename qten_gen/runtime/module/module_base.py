@@ -167,6 +167,7 @@ class RegisteredProperty(property):
             del module.__dict__[name]
 
         read.__doc__ = doc  # a subclass of property shows no other
+        read.__annotations__ = {}  # completion in notebooks then looks at the value; Any would end it
         made = cls(read, set_plain, delete_plain)
         made.__reduced = kind, (name, doc)
         return made
