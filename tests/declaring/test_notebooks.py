@@ -101,7 +101,9 @@ def test_objects_of_a_notebook_are_pickled_and_copied(notebook: Notebook) -> Non
 
 
 def test_what_a_module_registers_is_completed(notebook: Notebook) -> None:
-    asked = "import jedi; print([found.name for found in jedi.Interpreter('net.w.requires_grad_', [globals()]).complete()])"
+    asked = (
+        "import jedi; print([found.name for found in jedi.Interpreter('net.w.requires_grad_', [globals()]).complete()])"
+    )
     assert notebook(f"{HEAD}{NET}net = Net(2)", asked) == ["['requires_grad_']"]
 
 
