@@ -34,9 +34,6 @@ TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""
 
 
-FindType = Callable[[type], type | None]
-"""Gives the registered type for an object class, or None."""
-
 REGISTRATION = threading.RLock()
 """Held by whoever changes the tables of classes."""
 
@@ -48,15 +45,13 @@ class HandlerTables:
     """A `Registration` for each type with a handler on this very class."""
     _table: ClassVar[dict[type, Handler]] = {}
     """The handler for each type that is registered on this class or a base; the nearest base counts."""
-    _find: ClassVar[FindType | None] = None
-    """Finds the registered type for an object class."""
+    _find: ClassVar[Callable[[type], Handler | None]] = staticmethod(lambda obj_type: None)
+    """Finds the handler for an object class."""
     _is_open: ClassVar[bool] = False
     """True where abstract classes are registered, which can get subclasses at any time."""
-    _by_instance: ClassVar[tuple[type, ...]] = ()
-    """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
     _resolved: ClassVar[Resolved] = {}
     """The handler for an object class, or None, as far as one was looked for: for the registered types from the start, and for no
-    others where `_is_open`. Empty where `_by_instance` is not."""
+    others where `_is_open`."""
     _forward: ClassVar[Callable[..., Any] | None] = None
     """The `forward` that dispatches, where handlers gave this class or a base one."""
     _fallback: ClassVar[Callable[..., Any]]
@@ -167,6 +162,7 @@ class RegisteredProperty(property):
             del module.__dict__[name]
 
         read.__doc__ = doc  # a subclass of property shows no other
+        read.__annotations__ = {}  # completion in notebooks then looks at the value; Any would end it
         made = cls(read, set_plain, delete_plain)
         made.__reduced = kind, (name, doc)
         return made
