@@ -309,6 +309,26 @@ def test_a_change_that_fails_leaves_the_tie() -> None:
     assert is_tied(ours)
 
 
+@pytest.mark.usefixtures("future_flags")
+@pytest.mark.parametrize("start", ["cpu", "meta"])
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_move_changes_a_tied_parameter_once_and_its_names_are_never_gone(start: str, reads: bool) -> None:
+    outer = Around(device=start)
+    changed: list[Tensor] = []
+
+    def emptied(tensor: Tensor) -> Tensor:
+        # As another thread may.
+        assert None not in (outer._parameters["left"], outer.inner._parameters["head"])
+        assert not reads or outer.deep.shape == outer.inner.head.shape == (5, 3)
+        changed.append(tensor)
+        return torch.empty_like(tensor, device="cpu")
+
+    outer._apply(emptied)
+
+    assert len(changed) == len([*outer.parameters()]) == 1
+    assert outer.deep is outer.right is outer.inner.head is outer.inner.embed.weight
+
+
 def test_functional_call_replaces_both_names_or_lends_one() -> None:
     ours = Tower(7, 4)
     cases: list[dict[str, Tensor]] = [{"embed.weight": torch.zeros(7, 4)}, {"head": nn.Parameter(torch.zeros(7, 4))}]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from .functional import Functional
-from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase, Yielding
+from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -155,9 +155,10 @@ class DeclaredModule(ModuleBase, Functional):
 
 
 def migrates(cls: type[ModuleBase]) -> bool:
-    """Return whether a class has a class method `migrate`; any other attribute of that name does not count."""
-    definer = next((vars(base)["migrate"] for base in cls.__mro__ if "migrate" in vars(base)), None)
-    return isinstance(definer, classmethod) and not isinstance(definer, Yielding)
+    """Return whether a class has a class method `migrate` of its own; any other attribute of that name does not count."""
+    definer = next((base for base in cls.__mro__ if "migrate" in vars(base)), ModuleBase)
+    is_own = definer.__module__.partition(".")[0] != "qten_gen"
+    return is_own and isinstance(vars(definer)["migrate"], classmethod)
 
 
 def migrate(

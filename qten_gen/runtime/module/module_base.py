@@ -1,4 +1,4 @@
-"""The base of generated module classes: its tables, properties of what is registered, and names that give way to a user's.
+"""The base of generated module classes: its tables, and properties of what is registered.
 
 nn.Module finds what is registered in its `__getattr__`, after the ordinary look-up has failed; a property of the class is found
 first. While `torch.fx.symbolic_trace` runs, a module gives proxies for its parameters: the tracer puts its own function in the
@@ -8,14 +8,12 @@ of_torch`, where a call would take half the time of the read again.
 
 from __future__ import annotations
 
-import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
-from torch.compiler import is_dynamo_compiling
 from torch.nn import Module
 
 if TYPE_CHECKING:
@@ -34,9 +32,6 @@ TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""
 
 
-FindType = Callable[[type], type | None]
-"""Gives the registered type for an object class, or None."""
-
 REGISTRATION = threading.RLock()
 """Held by whoever changes the tables of classes."""
 
@@ -48,15 +43,13 @@ class HandlerTables:
     """A `Registration` for each type with a handler on this very class."""
     _table: ClassVar[dict[type, Handler]] = {}
     """The handler for each type that is registered on this class or a base; the nearest base counts."""
-    _find: ClassVar[FindType | None] = None
-    """Finds the registered type for an object class."""
+    _find: ClassVar[Callable[[type], Handler | None]] = staticmethod(lambda obj_type: None)
+    """Finds the handler for an object class."""
     _is_open: ClassVar[bool] = False
     """True where abstract classes are registered, which can get subclasses at any time."""
-    _by_instance: ClassVar[tuple[type, ...]] = ()
-    """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
     _resolved: ClassVar[Resolved] = {}
     """The handler for an object class, or None, as far as one was looked for: for the registered types from the start, and for no
-    others where `_is_open`. Empty where `_by_instance` is not."""
+    others where `_is_open`."""
     _forward: ClassVar[Callable[..., Any] | None] = None
     """The `forward` that dispatches, where handlers gave this class or a base one."""
     _fallback: ClassVar[Callable[..., Any]]
@@ -167,6 +160,7 @@ class RegisteredProperty(property):
             del module.__dict__[name]
 
         read.__doc__ = doc  # a subclass of property shows no other
+        read.__annotations__ = {}  # completion in notebooks then looks at the value; Any would end it
         made = cls(read, set_plain, delete_plain)
         made.__reduced = kind, (name, doc)
         return made
@@ -225,10 +219,6 @@ def _plain(module: nn.Module, name: str) -> Any:
     raise AttributeError(name)  # nn.Module words it: Python asks its __getattr__ next
 
 
-M = TypeVar("M", bound=nn.Module)
-
-_REGISTRIES = ("_parameters", "_buffers", "_modules")
-_NOTHING: dict[str, Any] = {}
 _ASKING = frozenset(
     {
         ("torch.nn.modules.module", "register_buffer"),
@@ -240,36 +230,6 @@ _ASKING = frozenset(
 """The functions that ask whether an attribute exists before they take its name. By name, because tools wrap and rewrite them."""
 
 
-class Yielding:
-    """The descriptor of a function, property or value that is there unless the module has registered something of its name.
-
-    A class that writes `self.config = config`, registers a buffer `version` or has a child `export` works as an nn.Module, and
-    has to work as a Module. A name that a class body or an instance binds wins by Python's own rules, because methods are not
-    data descriptors. What nn.Module keeps in its registries is looked up after the class: there the name steps aside.
-    """
-
-    def __init__(self, name: str, found: Any) -> None:  # what a class can hold is anything
-        self.name = name
-        self.found = found
-        if not isinstance(self, classmethod):  # which says itself what it wraps
-            self.__wrapped__ = found
-        self.__doc__ = getattr(found, "__doc__", None)
-
-    def __get__(self, module: nn.Module | None, owner: type | None = None) -> Any:
-        if module is not None:
-            state = module.__dict__
-            if self.name in state:  # before a property, Python does not look there
-                return state[self.name]
-            for registry in _REGISTRIES:
-                registered = state.get(registry, _NOTHING)
-                if self.name in registered:
-                    return registered[self.name]
-            if not is_dynamo_compiling() and is_asked_by_torch():
-                raise AttributeError(self.name)  # so that torch takes the name
-        found = self.found
-        return found.__get__(module, owner) if hasattr(found, "__get__") else found
-
-
 def is_asked_by_torch(depth: int = 2) -> bool:
     """Return whether the attribute that is looked up is asked for by a function that is about to take its name."""
     # 1 is the `__get__` of the descriptor; 2 is whoever looks the attribute up.
@@ -277,52 +237,3 @@ def is_asked_by_torch(depth: int = 2) -> bool:
     while frame.f_code.co_name in ("__getattribute__", "__getattr__") and frame.f_back is not None:
         frame = frame.f_back
     return (frame.f_globals.get("__name__"), frame.f_code.co_name) in _ASKING
-
-
-class YieldingClassMethod(Yielding, classmethod):  # type: ignore[type-arg] # of any arguments
-    """The descriptor of a class method, which tools recognise as one."""
-
-    def __init__(self, name: str, found: Any) -> None:
-        classmethod.__init__(self, found.__func__)
-        super().__init__(name, found)
-
-
-class YieldingProperty(Yielding):
-    """The descriptor of a property: only methods of the module assign something else to its name."""
-
-    def __set__(self, module: nn.Module, value: Any) -> None:
-        if self.name not in module.__dict__ and not is_dynamo_compiling() and not _is_set_by_method(module):
-            raise AttributeError(
-                f"{type(module).__name__}.{self.name} cannot be set, except by a method of the class, which then has its own"
-            )
-        module.__dict__[self.name] = value
-
-    def __delete__(self, module: nn.Module) -> None:
-        if self.name not in module.__dict__:
-            raise AttributeError(f"{type(module).__name__}.{self.name} cannot be deleted")
-        del module.__dict__[self.name]
-
-
-def _is_set_by_method(module: nn.Module) -> bool:
-    """Return whether the assignment that runs stands in a function whose first argument is the module."""
-    frame = sys._getframe(2)
-    while frame.f_code.co_name == "__setattr__" and frame.f_back is not None:
-        frame = frame.f_back
-    first = frame.f_code.co_varnames[:1] if frame.f_code.co_argcount else ()
-    return any(frame.f_locals.get(name) is module for name in first)
-
-
-_KINDS: dict[type, type[Yielding]] = {property: YieldingProperty, classmethod: YieldingClassMethod}
-
-
-def yields_names(*inherited: str) -> Callable[[type[M]], type[M]]:
-    """Class decorator: what the class adds to nn.Module gives way to the user's names, and so do these names of its bases."""
-
-    def decorate(cls: type[M]) -> type[M]:
-        own = [name for name in vars(cls) if not name.startswith("_") and not hasattr(nn.Module, name)]
-        for name in (*own, *inherited):
-            found = inspect.getattr_static(cls, name)
-            setattr(cls, name, _KINDS.get(type(found), Yielding)(name, found))
-        return cls
-
-    return decorate

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from functools import partial, wraps
+from inspect import unwrap
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 import torch
@@ -172,15 +173,37 @@ class TiedModule(ModuleBase):
         """`nn.Module._apply`, by which everything moves: a tied parameter is changed once, and both names get the new one."""
         restore_ties(self)
         held = _held(self)
-        # During the change the tied names hold None, so it happens once each.
-        for at, _ in held:
-            at.holder._parameters[at.leaf] = None
         try:
-            return super()._apply(fn, recurse)  # type: ignore[no-untyped-call] # torch gives it no types
+            return super()._apply(_once(fn, held), recurse)  # type: ignore[no-untyped-call] # torch gives it no types
         finally:
+            # Where torch cannot change a parameter in place, as from meta, each name got a Parameter of its own.
             for at, place in held:
                 at.holder._parameters[at.leaf] = place.parameter
             restore_ties(self)
+
+
+def _once(fn: Callable[[Tensor], Tensor], held: list[tuple[_Place, _Place]]) -> Callable[[Tensor], Tensor]:
+    """`fn` for a module with these ties: nn.Module passes a parameter under each of its names, and `fn` changes it once.
+
+    No name is taken away meanwhile, because another thread may read it.
+    """
+    # The parameters too, because the id of one that is freed may be given to another.
+    tied = {id(at.parameter): (at.parameter, [place, at]) for at, place in held}
+    changed: list[tuple[nn.Parameter | None, list[_Place]]] = []
+
+    @wraps(unwrap(fn))  # as in `keeping_dtypes`
+    def change(tensor: Tensor) -> Tensor:
+        for before, names in changed:
+            now = [place.parameter for place in names]
+            if tensor is before or any(tensor is each for each in now):
+                # What another name has, and not what `fn` gave: a class around it may have kept its dtype.
+                return next((each for each in now if each is not None and each is not before), tensor)
+        result = fn(tensor)
+        if id(tensor) in tied:
+            changed.append(tied[id(tensor)])
+        return result
+
+    return change
 
 
 def disagreements(module: ModuleBase, state_dict: Mapping[str, object], prefix: str) -> Iterator[str]:
@@ -312,7 +335,7 @@ def keeping_dtypes(module: nn.Module, fn: Callable[[Tensor], Tensor]) -> Callabl
     gradients = [tensor.grad for tensor in tensors if tensor.grad is not None]
     kept = {id(tensor): tensor for tensor in (*tensors, *gradients)}
 
-    @wraps(getattr(fn, "__wrapped__", fn))  # by which `to_empty` is recognised, in modules below too
+    @wraps(unwrap(fn))  # by the function behind it, the one of `to_empty` is recognised in modules below too
     def change(tensor: Tensor) -> Tensor:
         changed = fn(tensor)
         if id(tensor) not in kept or changed.dtype == tensor.dtype:

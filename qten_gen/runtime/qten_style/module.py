@@ -10,7 +10,6 @@ from torch import Tensor
 
 from ..module.declared_module import DeclaredModule
 from ..module.metaclass import ModuleMeta
-from ..module.module_base import yields_names
 from . import devices
 from .devices import Device
 from .labelled_assignment import LabelledAssignment, LabelledOwner
@@ -28,9 +27,22 @@ if TYPE_CHECKING:
     from .labelled import LabelledTensor
 
 
-@yields_names("register", "get_applicable_types", "allows", "invoke")
+if TYPE_CHECKING:
+    _yielding_property = property
+else:
+
+    class _yielding_property:
+        """A property that `self.device = device` replaces, as modules often do: without `__set__`, the instance comes first."""
+
+        def __init__(self, read):
+            self.read, self.__doc__ = read, read.__doc__
+
+        def __get__(self, module, owner=None):
+            return self if module is None else self.read(module)
+
+
 class ModuleMethods(DeclaredModule, LabelledAssignment):
-    """The methods of every Module, whose names classes may take. The examples are about the class `Linear` of Module."""
+    """The methods of every Module. The examples are about the class `Linear` of Module."""
 
     version: ClassVar[int] = 1
     """Version of the names in the state dict. Raise it when `migrate` has to bring older ones up to date."""
@@ -57,8 +69,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         """
 
     # `Any`, so that a user's property may return a `torch.device`.
-    @property
-    @torch.jit.unused
+    @_yielding_property
     def device(self) -> Device | Any:
         """Where the module's first tensor is; without tensors, where the module was last moved to, else the default device."""
         return devices.device(self)
