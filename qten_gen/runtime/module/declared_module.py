@@ -88,6 +88,11 @@ class DeclaredModule(ModuleBase, Functional):
 
             look(self)
         before = dict(self._buffers) if self._non_persistent_buffers_set else None
+        left = []
+        if self._forward_pre_hooks:
+            from .emptying import marked
+
+            left = marked(self)
         change = fn
         if type(self)._kept:
             from .ties_and_dtypes import keeping_dtypes
@@ -98,7 +103,7 @@ class DeclaredModule(ModuleBase, Functional):
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
-            if WATCHED in vars(self):
+            if any(WATCHED in vars(part) for part in self.modules()):
                 from .life_cycles import look_once
 
                 if look_once(self, torch.device("cpu")):
@@ -111,6 +116,10 @@ class DeclaredModule(ModuleBase, Functional):
             from .life_cycles import remake_moved
 
             remake_moved(self, before)
+        if left:
+            from .emptying import mark_again
+
+            mark_again(left)
         return self
 
     def _load_from_state_dict(

@@ -21,6 +21,7 @@ from ...common.name_patterns import listed
 from .life_cycles import look, remake_emptied, unhook
 from .marks import is_first_marked, mark_first
 from .module_base import INITIALIZING, WATCHED, ModuleBase
+from .stand_in import declared_class
 
 Before = list[tuple[nn.Module, dict[str, Tensor | None] | None]]
 """The modules that are emptied, children first, each with the buffers that it had before; None where none is unsaved."""
@@ -71,6 +72,18 @@ def _own_saved(module: nn.Module) -> list[tuple[str, Tensor]]:
     return saved
 
 
+def marked(module: nn.Module) -> list[tuple[nn.Module, str]]:
+    """What is left without values in a module that was emptied: a cast would change the marks."""
+    if _before_first_call not in module._forward_pre_hooks.values():
+        return []
+    return [(part, name) for part in module.modules() for name, each in _own_saved(part) if is_first_marked(each)]
+
+
+def mark_again(marked: list[tuple[nn.Module, str]]) -> None:
+    """Mark it again after a cast."""
+    mark_first([each for part, name in marked for own, each in _own_saved(part) if own == name])
+
+
 def _before_first_call(module: nn.Module, args: tuple[object, ...]) -> None:
     """A hook before the first call after `to_empty`.
 
@@ -88,8 +101,8 @@ def _before_first_call(module: nn.Module, args: tuple[object, ...]) -> None:
     left = [f"{path}.{name}".lstrip(".") for path, name, tensor in saved if is_first_marked(tensor)]
     if left:
         raise RuntimeError(
-            f"{type(module).__name__}: nothing has written {listed(left)} since to_empty() gave it memory; load it from a"
-            " checkpoint, or initialise it by reset_parameters(). The next call does not look"
+            f"{declared_class(module).__name__}: nothing has written {listed(left)} since to_empty() gave it memory; load it from"
+            " a checkpoint, or initialise it by reset_parameters(). The next call does not look"
         )
 
 
