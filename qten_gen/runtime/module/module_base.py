@@ -9,6 +9,7 @@ of_torch`, where a call would take half the time of the read again.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,6 +32,37 @@ INITIALIZING = ("reset_parameters", "init_weights")
 """The methods by which trainers initialise modules."""
 TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""
+
+
+REGISTRATION = threading.RLock()
+"""Held by whoever changes the tables of classes."""
+
+
+class HandlerTables:
+    """The tables of a functional class. A registration replaces them by new ones, so that readers need no lock."""
+
+    _handlers: ClassVar[dict[type, Any]] = {}
+    """A `Registration` for each type with a handler on this very class."""
+    _table: ClassVar[dict[type, Handler]] = {}
+    """The handler for each type that is registered on this class or a base; the nearest base counts."""
+    _find: ClassVar[Callable[[type], Handler | None]] = staticmethod(lambda obj_type: None)
+    """Finds the handler for an object class."""
+    _is_open: ClassVar[bool] = False
+    """True where abstract classes are registered, which can get subclasses at any time."""
+    _resolved: ClassVar[Resolved] = {}
+    """The handler for an object class, or None, as far as one was looked for: for the registered types from the start, and for no
+    others where `_is_open`."""
+    _forward: ClassVar[Callable[..., Any] | None] = None
+    """The `forward` that dispatches, where handlers gave this class or a base one."""
+    _fallback: ClassVar[Callable[..., Any]]
+    """The function that it runs where there is no handler."""
+
+
+Handler = Callable[..., Any]
+"""A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
+
+Resolved = dict[type, Handler | None]
+"""The handler for each object class, or None for no handler."""
 
 
 class ModuleBase(nn.Module):
