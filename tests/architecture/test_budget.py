@@ -19,7 +19,7 @@ ROOMS = {
     "runtime/declaring": 3_280,
     "runtime/module": 3_735,
     "runtime/qten_style|runtime": 2_046,
-    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 4_998,
+    "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_000,
     "runtime/tensorclass/(methods|operations)": 4_574,
     "runtime/tensorclass/storage": 2_094,
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_680,
