@@ -25,9 +25,9 @@ from torch.compiler import is_dynamo_compiling
 from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
-from .functional import REGISTRATION, Functional, Handler
 from .handlers import NotGiven, add, collect, find_handler, registration, unhandled
 from .handlers import registrable as registrable
+from .module_base import REGISTRATION, Handler, HandlerTables
 from .registration import KNOWN
 
 Call = Callable[..., Any]
@@ -130,7 +130,7 @@ def _given(first: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def put_handler(
-    cls: type[Functional], types: tuple[type, ...], handler: Handler, statement: FrameType, *, replace: bool
+    cls: type[HandlerTables], types: tuple[type, ...], handler: Handler, statement: FrameType, *, replace: bool
 ) -> None:
     """Register a handler for these types, for the statement that a frame runs.
 
@@ -143,20 +143,20 @@ def put_handler(
             refresh(heir)
 
 
-def _with_subclasses(cls: type[Functional]) -> Iterator[type[Functional]]:
+def _with_subclasses(cls: type[HandlerTables]) -> Iterator[type[HandlerTables]]:
     yield cls
     for subclass in type.__subclasses__(cls):
         yield from _with_subclasses(subclass)
 
 
-def refresh(cls: type[Functional]) -> None:
+def refresh(cls: type[HandlerTables]) -> None:
     """Bring the tables of a class up to date, and its calls with them."""
     collect(cls)
     if cls._table and issubclass(cls, nn.Module):
         connect(cls)
 
 
-def connect(cls: type[Functional]) -> None:
+def connect(cls: type[HandlerTables]) -> None:
     """Let a module class with handlers dispatch: by its `forward`, and in fewer steps by its `__call__`.
 
     A class that writes its own `__call__` keeps that. A torch whose modules have other attributes may have hooks that
@@ -172,7 +172,7 @@ def connect(cls: type[Functional]) -> None:
         type.__setattr__(cls, "__call__", module_call)
 
 
-def _fallback(cls: type[Functional]) -> Callable[..., Any] | None:
+def _fallback(cls: type[HandlerTables]) -> Callable[..., Any] | None:
     """The function that a `forward` which dispatches runs without a handler.
 
     None where the class inherits a `forward` that dispatches, and where one was assigned to a class that dispatches.
@@ -195,17 +195,17 @@ def _fallback(cls: type[Functional]) -> Callable[..., Any] | None:
     return found if owner is cls else _inherited_forward(cls, found)
 
 
-def _inherited_forward(cls: type[Functional], found: Callable[..., Any]) -> Callable[..., Any]:
+def _inherited_forward(cls: type[HandlerTables], found: Callable[..., Any]) -> Callable[..., Any]:
     """A forward for `cls` that runs the one of its bases."""
 
     @functools.wraps(found)
-    def forward(self: Functional, /, *args: Any, **keywords: Any) -> Any:
+    def forward(self: HandlerTables, /, *args: Any, **keywords: Any) -> Any:
         return super(cls, self).forward(*args, **keywords)  # type: ignore[misc] # there is one: it was found
 
     return forward
 
 
-def _missing_forward(self: Functional, /, *args: Any, **keywords: Any) -> Any:
+def _missing_forward(self: HandlerTables, /, *args: Any, **keywords: Any) -> Any:
     if not args:
         raise NotImplementedError(f"{type(self).__name__} is called without an object, and has no forward")
     raise NotImplementedError(f"{unhandled(type(self), type(args[0]))}, and it has no forward")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
 from types import UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
+
+from .module_base import REGISTRATION, HandlerTables
 
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")
@@ -14,14 +15,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 H = TypeVar("H", bound=Callable[..., Any])
 
-Handler = Callable[..., Any]
-"""A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
 
-REGISTRATION = threading.RLock()
-"""Held by whoever changes the tables of classes."""
-
-
-class Functional:
+class Functional(HandlerTables):
     """Something that is called on objects of registered types.
 
     >>> class Length(Functional):
@@ -35,24 +30,6 @@ class Functional:
     The object decides first: the most specific type counts that is registered on the functional's class or a base of it. Of
     several handlers for that type, the one of the nearest base counts. A subclass inherits registrations.
     """
-
-    # The tables of the class. A registration replaces them by new ones, so that readers need no lock.
-
-    _handlers: ClassVar[dict[type, Any]] = {}
-    """The `Registration` for each type with a handler on this very class."""
-    _table: ClassVar[dict[type, Handler]] = {}
-    """The handler for each type that is registered on this class or a base; the nearest base counts."""
-    _find: ClassVar[Callable[[type], Handler | None]] = staticmethod(lambda obj_type: None)
-    """Finds the handler for an object class."""
-    _is_open: ClassVar[bool] = False
-    """True where abstract classes are registered, which can get subclasses at any time."""
-    _resolved: ClassVar[dict[type, Handler | None]] = {}
-    """The handler for an object class, or None, as far as one was looked for: for the registered types from the start, and for no
-    others where `_is_open`."""
-    _forward: ClassVar[Callable[..., Any] | None] = None
-    """The `forward` that dispatches, where handlers gave this class or a base one."""
-    _fallback: ClassVar[Callable[..., Any]]
-    """The function that it runs where there is no handler."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)

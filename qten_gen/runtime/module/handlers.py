@@ -27,7 +27,7 @@ from weakref import ref
 from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 
-from .functional import Functional, Handler
+from .module_base import Handler, HandlerTables
 
 
 class Registration(NamedTuple):
@@ -147,7 +147,7 @@ class NotGiven:
     """The class of what stands for an argument that was not given. No handler applies to it, not even one for `object`."""
 
 
-def collect(cls: type[Functional]) -> None:
+def collect(cls: type[HandlerTables]) -> None:
     """Fill the tables of a class from what is registered on it and its bases."""
     table = {obj_type: registration.handler for obj_type, (_, registration) in _owners(cls).items()}
     cls._table, cls._find = table, Finder(table)
@@ -156,7 +156,7 @@ def collect(cls: type[Functional]) -> None:
     cls._resolved = {NotGiven: None, **table}
 
 
-def add(cls: type[Functional], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
+def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
     """Give the class itself a handler for some types: for all of them, or for none if that raises.
 
     Raises:
@@ -173,7 +173,7 @@ def add(cls: type[Functional], types: tuple[type, ...], registration: Registrati
     cls._handlers = {**cls._handlers, **dict.fromkeys(types, registration)}
 
 
-def find_handler(cls: type[Functional], obj: object) -> Handler | None:
+def find_handler(cls: type[HandlerTables], obj: object) -> Handler | None:
     """The most specific handler of a functional class for an object, or None.
 
     Raises:
@@ -196,21 +196,21 @@ def find_handler(cls: type[Functional], obj: object) -> Handler | None:
     return handler
 
 
-def unhandled(cls: type[Functional], obj_type: type) -> str:
+def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
     """The message for an object class without a handler."""
     registered = [f"{owner.__name__}: {registered.__name__}" for registered, (owner, _) in _owners(cls).items()]
     known = f"only for {', '.join(registered)}" if registered else "nor for anything else"
     return f"{cls.__name__} has no handler for {obj_type.__name__}, {known}"
 
 
-def _traced(cls: type[Functional], obj: object) -> Handler | None:
+def _traced(cls: type[HandlerTables], obj: object) -> Handler | None:
     """`find_handler` without the cache: a graph that fills it would be traced again for that."""
     handlers = [*cls._table.values()]  # which guards the graph against registrations
     position = _position(cls, type(obj))
     return None if position is None else handlers[position]
 
 
-def _position(cls: type[Functional], obj_type: type) -> int | None:
+def _position(cls: type[HandlerTables], obj_type: type) -> int | None:
     """The position of a handler in the table: dynamo takes a number for a constant."""
     handler = cls._find(obj_type)
     return None if handler is None else [*cls._table.values()].index(handler)
@@ -221,7 +221,7 @@ def _position(cls: type[Functional], obj_type: type) -> int | None:
 _position._dynamo_marked_constant = True  # type: ignore[attr-defined] # functions take any attribute
 
 
-def _owners(cls: type[Functional]) -> dict[type, tuple[type, Registration]]:
+def _owners(cls: type[HandlerTables]) -> dict[type, tuple[type, Registration]]:
     """The registered types, each with the nearest class that has a handler for it."""
     found: dict[type, tuple[type, Registration]] = {}
     for ancestor in cls.__mro__:
