@@ -142,6 +142,12 @@ def fsdp1_initialised() -> list[str]:
         return unequal(model, tensors(reset_each(Llm(), breadth_first)))
 
 
+def one_module_initialised() -> list[str]:
+    """Its own parameters alone; the layers in it are left as they are."""
+    model, expected = (reset_each(model, lambda model: [model.blocks[1]]) for model in (emptied(), Llm()))
+    return unequal(model, {"blocks.1.scale": expected.blocks[1].scale})
+
+
 def plain_initialised() -> list[str]:
     """What public threads report of a plain model that is sharded on meta: LlamaFactory 10820, pytorch 196562."""
     with torch.device("meta"):
@@ -155,7 +161,10 @@ def plain_initialised() -> list[str]:
 
 INITIAL: dict[str, Callable[[], list[str]]] = {
     "FSDP1": fsdp1_initialised,
+    "FSDP2": lambda: unequal(reset_each(emptied()), tensors(reset_each(Llm()))),
+    "FSDP2, one module": one_module_initialised,
     "FSDP2, materialize": lambda: unequal(sharded().materialize("cpu", seed=1), materialized()),
+    "tensor parallel": lambda: unequal(reset_each(in_parallel()), tensors(reset_each(Llm()))),
     "tensor parallel, materialize": lambda: unequal(
         in_parallel().to_empty(device="meta").materialize("cpu", seed=1), materialized()
     ),
