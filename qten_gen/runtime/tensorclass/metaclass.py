@@ -166,9 +166,7 @@ def _ask_for_fields(cls: type) -> None:
                 raise
             cause = error
         if not hasattr(self, "_lock"):
-            raise TypeError(
-                f"{cls.__name__}.__init__ has to call super().__init__(...) first, which stores the fields"
-            ) from cause
+            raise TypeError(f"{cls.__name__}.__init__ has to call super().__init__(...) first") from cause
 
     type.__setattr__(cls, "__init__", init)
 
