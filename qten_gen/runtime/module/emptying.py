@@ -1,7 +1,7 @@
 """`to_empty` of a declared module: its tensors have memory without values, until something loads or initialises them.
 
 nn.Module gives each tensor memory, one module after another. The outermost declared module then sees to all that are below it:
-unsaved buffers get their values (`life_cycles.py`), each other tensor is marked, and the first call looks for the marks.
+unsaved buffers get their values (`unsaved_buffers.py`), each other tensor is marked, and the first call looks for the marks.
 Parameters of which this process holds a part are drawn as a whole when a trainer initialises them, so that the values do not
 depend on the number of processes.
 """
@@ -18,10 +18,10 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ...common.name_patterns import listed
-from .life_cycles import look, remake_emptied, unhook
 from .marks import is_first_marked, mark_first
 from .module_base import INITIALIZING, WATCHED, ModuleBase
 from .stand_in import declared_class
+from .unsaved_buffers import look, remake_emptied, unhook
 
 Before = list[tuple[nn.Module, dict[str, Tensor | None] | None]]
 """The modules that are emptied, children first, each with the buffers that it had before; None where none is unsaved."""

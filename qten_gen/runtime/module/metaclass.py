@@ -69,7 +69,7 @@ class ModuleMeta(DeclarationMeta):
                 raise said from error
             for part in with_plain_parts(module) if "_modules" in vars(module) else ():
                 if part._non_persistent_buffers_set and any_on_meta(part._buffers.values()):
-                    from .life_cycles import watch, written_elsewhere
+                    from .unsaved_buffers import watch, written_elsewhere
 
                     watch(part, written_elsewhere(part))
             return module
@@ -162,7 +162,7 @@ def _place_properties(cls: type[ModuleBase], summary: Summary) -> None:
             setattr(cls, name, value)
             delattr(generated, name)
         elif call is not None and call.name == language.BUFFER and call.kwargs.get("persistent") is False:
-            from .life_cycles import unsaved
+            from .unsaved_buffers import unsaved
 
             setattr(cls, name, unsaved(name, value.__doc__ or ""))
             makes_unsaved = True
@@ -182,7 +182,7 @@ def _noting(method: Callable[..., None]) -> Callable[..., None]:
     def noting(self: ModuleBase, /, *args: object, **keywords: object) -> None:
         method(self, *args, **keywords)
         if self._non_persistent_buffers_set and any_on_meta(self._buffers.values()):
-            from .life_cycles import watch
+            from .unsaved_buffers import watch
 
             watch(self)
 

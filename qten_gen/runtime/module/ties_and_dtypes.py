@@ -83,7 +83,7 @@ def restore_ties(module: ModuleBase) -> None:
             restore_ties(place.holder)
         other = place.parameter
         if isinstance(other, nn.Parameter) and own is not other:
-            from .life_cycles import is_lent
+            from .unsaved_buffers import is_lent
 
             if is_lent():
                 continue

@@ -58,7 +58,7 @@ def watch(module: nn.Module, foreign: Container[str] = ()) -> None:
     if not any_on_meta(held.values()):
         unwatch(module)
         return
-    _note(module, held, foreign)
+    vars(module)[WATCHED] = _notes(module, foreign)
     if _before_call not in module._forward_pre_hooks.values():
         module.register_forward_pre_hook(_before_call)
 
@@ -69,16 +69,12 @@ def unwatch(module: nn.Module) -> None:
         unhook(module, _before_call)
 
 
-def _note(module: nn.Module, held: Mapping[str, Tensor], foreign: Container[str] = ()) -> None:
-    """Note each buffer, with its version."""
-    vars(module)[WATCHED] = {
-        name: _Note(each, -1 if name in foreign else _counted(module, each), each.is_meta)
-        for name, each in held.items()
-    }
-
-
-def _counted(module: nn.Module, tensor: Tensor) -> int | None:
-    return version_of(tensor) if isinstance(module, ModuleBase) else None
+def _notes(module: nn.Module, foreign: Container[str] = (), *, counts: bool = True) -> dict[str, _Note]:
+    """A note of each unsaved buffer as it is now."""
+    counts = counts and isinstance(module, ModuleBase)
+    held = _unsaved(module).items()
+    versions = {name: -1 if name in foreign else version_of(each) if counts else None for name, each in held}
+    return {name: _Note(each, versions[name], each.is_meta) for name, each in held}
 
 
 def written_elsewhere(module: nn.Module, held: Mapping[str, Tensor | None] | None = None) -> set[str]:
@@ -206,9 +202,7 @@ def state_to_copy(module: ModuleBase) -> dict[str, object]:
     """The instance dict for a copy of a watched module, which looks at its buffers first."""
     look(module)
     foreign = written_elsewhere(module)
-    held = _unsaved(module).items()
-    notes = {name: _Note(each, -1 if name in foreign else None, each.is_meta) for name, each in held}
-    return {**vars(module), WATCHED: notes}
+    return {**vars(module), WATCHED: _notes(module, foreign, counts=False)}
 
 
 def _before_call(module: ModuleBase, args: tuple[object, ...]) -> None:
@@ -279,9 +273,9 @@ def _look_at(module: Any, device: torch.device) -> None:
                 " allocates a buffer of a model on meta and writes nothing; it has the declared ones now. To give it values of"
                 " your own, write them in place once it has memory, or assign them after the first call"
             )
-    unlent = {name: each for name, each in _unsaved(module).items() if id(each) not in lent_now}
-    _note(module, unlent)  # a trainer that reads one buffer may still replace the next
-    vars(module)[WATCHED] = {**notes, **vars(module)[WATCHED]}
+    # Noted anew: a trainer that reads one buffer may still replace the next.
+    now = {name: note for name, note in _notes(module).items() if id(note.tensor) not in lent_now}
+    vars(module)[WATCHED] = {**notes, **now}
 
 
 def _is_given(tensor: Tensor, note: _Note) -> bool:
