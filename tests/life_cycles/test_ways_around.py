@@ -169,3 +169,21 @@ def test_a_plain_tensor_in_the_place_of_a_parameter_is_no_obstacle() -> None:
     vars(model)["scale"] = model._parameters.pop("scale")
     with pytest.warns(UserWarning, match="had other values"):
         assert model(torch.ones(4)).tolist() == STEPS
+
+
+class Tied(Module):
+    embed: nn.Embedding = submodule(nn.Embedding, 3, 2)
+    head: nn.Parameter = param(tie="embed.weight")
+
+
+class TiedAgain(Module):
+    inner: Tied = submodule(Tied)
+    out: nn.Parameter = param(tie="inner.head")
+
+
+def test_a_tie_to_a_tied_name_has_the_new_parameter_when_it_is_read() -> None:
+    model = TiedAgain()
+    model.inner.embed = nn.Embedding(4, 2)
+    assert model.out is model.inner.head is model.inner.embed.weight
+    model.inner.embed.load_state_dict({"weight": torch.ones(4, 2)}, assign=True)
+    assert model.out is model.inner.head is model.inner.embed.weight

@@ -121,6 +121,8 @@ def tied(path: str, name: str, doc: str) -> RegisteredProperty:
             holder = module
             for step in steps:
                 holder = None if holder is None else holder._modules.get(step)
+            if leaf in getattr(type(holder), "_tied", ()):  # to a tied name, which is restored before it is read
+                getattr(holder, leaf, None)
             other = None if holder is None else holder._parameters.get(leaf)
             if other is not None and other is not module._parameters.get(name):
                 restore_ties(module)
