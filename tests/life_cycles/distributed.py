@@ -13,11 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.checkpoint import state_dict_loader, state_dict_saver
-from torch.distributed.checkpoint.state_dict import (
-    StateDictOptions,
-    get_model_state_dict,
-    set_model_state_dict,
-)
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict, set_model_state_dict
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecision, MixedPrecisionPolicy, fully_shard
 from torch.distributed.fsdp.wrap import CustomPolicy
@@ -26,18 +22,7 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 
 from tests.module.torch_tools.gloo import Check, main
 
-from .models import (
-    COLUMNS,
-    DTYPES,
-    Llm,
-    broken,
-    checkpoint,
-    eager,
-    spoiled_memory,
-    tensors,
-    tokens,
-    unequal,
-)
+from .models import COLUMNS, DTYPES, Llm, broken, checkpoint, eager, spoiled_memory, tensors, tokens, unequal
 from .test_threads import Plain
 
 FULL = StateDictOptions(full_state_dict=True)
@@ -118,9 +103,9 @@ CYCLES: dict[str, Callable[[Path, torch.dtype], nn.Module]] = {
 M = TypeVar("M", bound=nn.Module)
 
 
-def reset_each(model: M, order: Callable[[M], Iterable[nn.Module]] = nn.Module.modules) -> M:
+def reset_each(model: M, order: Callable[[M], Iterable[nn.Module]] = nn.Module.modules, seed: int = 1) -> M:
     """What trainers do after `to_empty`, where there is no checkpoint."""
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     for module in order(model):
         if hasattr(module, "reset_parameters"):
             module.reset_parameters()  # type: ignore[operator] # a method where there is one
@@ -135,20 +120,20 @@ def breadth_first(model: nn.Module) -> list[nn.Module]:
     return found
 
 
-def fsdp1_initialised() -> list[str]:
+def fsdp1_initialised(folder: Path) -> list[str]:
     torch.manual_seed(1)
     model = FullyShardedDataParallel(Llm(device="meta"), device_id=torch.device("cpu"), use_orig_params=True)
     with FullyShardedDataParallel.summon_full_params(model):
         return unequal(model, tensors(reset_each(Llm(), breadth_first)))
 
 
-def one_module_initialised() -> list[str]:
+def one_module_initialised(folder: Path) -> list[str]:
     """Its own parameters alone; the layers in it are left as they are."""
     model, expected = (reset_each(model, lambda model: [model.blocks[1]]) for model in (emptied(), Llm()))
     return unequal(model, {"blocks.1.scale": expected.blocks[1].scale})
 
 
-def plain_initialised() -> list[str]:
+def plain_initialised(folder: Path) -> list[str]:
     """What public threads report of a plain model that is sharded on meta: LlamaFactory 10820, pytorch 196562."""
     with torch.device("meta"):
         model = Plain()
@@ -159,22 +144,34 @@ def plain_initialised() -> list[str]:
     return [name for name in expected if any(each.startswith(name) for each in wrong) != expected[name]]
 
 
-INITIAL: dict[str, Callable[[], list[str]]] = {
+def materialized() -> dict[str, Tensor]:
+    return tensors(Llm.on_meta().materialize("cpu", seed=1))
+
+
+def initialise(module: nn.Module) -> None:
+    """A trainer's own function, for each module."""
+    for parameter in module.parameters(recurse=False):
+        nn.init.normal_(parameter)
+
+
+def applied(model: Llm) -> Llm:
+    torch.manual_seed(1)
+    return model.apply(initialise)
+
+
+INITIAL: dict[str, Callable[[Path], list[str]]] = {
     "FSDP1": fsdp1_initialised,
-    "FSDP2": lambda: unequal(reset_each(emptied()), tensors(reset_each(Llm()))),
+    "FSDP2": lambda _: unequal(reset_each(emptied(), seed=1 + dist.get_rank()), tensors(reset_each(Llm()))),
     "FSDP2, one module": one_module_initialised,
-    "FSDP2, materialize": lambda: unequal(sharded().materialize("cpu", seed=1), materialized()),
-    "tensor parallel": lambda: unequal(reset_each(in_parallel()), tensors(reset_each(Llm()))),
-    "tensor parallel, materialize": lambda: unequal(
+    "FSDP2, apply": lambda _: unequal(applied(emptied()), dict(applied(Llm()).named_parameters())),
+    "FSDP2, materialize": lambda _: unequal(sharded().materialize("cpu", seed=1), materialized()),
+    "tensor parallel": lambda _: unequal(reset_each(in_parallel()), tensors(reset_each(Llm()))),
+    "tensor parallel, materialize": lambda _: unequal(
         in_parallel().to_empty(device="meta").materialize("cpu", seed=1), materialized()
     ),
     "a plain model": plain_initialised,
 }
-"""Models without a checkpoint, by which tensors are others than those of one process."""
-
-
-def materialized() -> dict[str, Tensor]:
-    return tensors(Llm.on_meta().materialize("cpu", seed=1))
+"""Models without a checkpoint: which tensors are others than one process's, that draws what the first of several does."""
 
 
 def computed_in(model: Llm, called: Callable[..., Tensor]) -> tuple[torch.dtype, torch.dtype]:
@@ -243,14 +240,9 @@ def cell(name: str, dtype: torch.dtype, column: str) -> Check:
     return check(f"{name}, {dtype}, {column}", lambda folder: found(name, dtype, folder)[column])
 
 
-def start(name: str) -> Check:
-    """The cell of initial values."""
-    return check(f"{name}, initial values", lambda folder: INITIAL[name]())
-
-
 CHECKS: Sequence[Check] = (
     *starmap(cell, product(CYCLES, DTYPES, COLUMNS)),
-    *map(start, INITIAL),
+    *(check(f"{name}, initial values", wrong) for name, wrong in INITIAL.items()),
     casts_of_fsdp2,
     casts_of_fsdp1,
 )
