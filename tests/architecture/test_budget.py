@@ -25,7 +25,7 @@ ROOMS = {
     "runtime/tensorclass/(processes|interop|torch_tools)": 1_680,
     "large_models": 3_679,
     "tools/adopt": 2_944,
-    "tools/(inspect|lock)": 1_611,
+    "tools/(inspect|lock)": 1_616,
     "tools/lsp": 1_031,
     "tools/stubs": 643,
     "tools/check|tools": 249,
