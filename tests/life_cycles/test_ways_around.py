@@ -171,6 +171,19 @@ def test_a_plain_tensor_in_the_place_of_a_parameter_is_no_obstacle() -> None:
         assert model(torch.ones(4)).tolist() == STEPS
 
 
+class WithLayer(Around):
+    layer: nn.Linear = submodule(nn.Linear, 2, 2)
+
+
+def test_a_move_makes_what_is_left_on_meta_and_refuses_what_has_no_values() -> None:
+    model = on_meta(WithLayer)
+    for _ in range(2):
+        with pytest.raises(NotImplementedError, match="WithLayer is on meta"):
+            model.to("cpu")
+    model.register_module("layer", nn.Linear(2, 2))
+    assert model.to("cpu").get_buffer("inner.steps").tolist() == STEPS
+
+
 class Tied(Module):
     embed: nn.Embedding = submodule(nn.Embedding, 3, 2)
     head: nn.Parameter = param(tie="embed.weight")

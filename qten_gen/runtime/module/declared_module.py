@@ -73,16 +73,15 @@ class DeclaredModule(ModuleBase, Functional):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; buffers without values are made again."""
         vars(self).pop(VIRTUAL_CACHE, None)
+        apply: Callable[..., Self] = super()._apply
         applied = getattr(fn, "__wrapped__", fn)
         if _EMPTYING is not None and getattr(applied, "__code__", None) is _EMPTYING:
-            from .emptying import begin, finish
+            from .emptying import emptying
 
-            started = begin(self, recurse=recurse)
-            super()._apply(Emptying(fn), recurse)  # type: ignore[no-untyped-call] # torch gives it no types
-            finish(started)
-            return self
+            with emptying(self, recurse=recurse):
+                return apply(Emptying(fn), recurse)
         if isinstance(applied, Emptying):  # the module around this one does what is left
-            return super()._apply(fn, recurse)  # type: ignore[no-untyped-call] # as above
+            return apply(fn, recurse)
         if WATCHED in vars(self):
             from .unsaved_buffers import look
 
@@ -99,15 +98,14 @@ class DeclaredModule(ModuleBase, Functional):
 
             change = keeping_dtypes(self, fn)
         try:
-            super()._apply(change, recurse)  # type: ignore[no-untyped-call] # as above
+            apply(change, recurse)
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
-            if any(WATCHED in vars(part) for part in self.modules()):
-                from .unsaved_buffers import look_once
+            from .unsaved_buffers import leave_meta
 
-                if look_once(self, torch.device("cpu")):
-                    return self._apply(fn, recurse)
+            if leave_meta(self):
+                return self._apply(fn, recurse)
             raise NotImplementedError(
                 f"{type(self).__name__} is on meta, where tensors have no values to move: module.materialize(device) gives them"
                 " their initial values there, and module.to_empty(device=device) allocates them without values"

@@ -8,7 +8,8 @@ depend on the number of processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -23,12 +24,12 @@ from .module_base import INITIALIZING, WATCHED, ModuleBase
 from .stand_in import declared_class
 from .unsaved_buffers import look, remake_emptied, unhook
 
-Before = list[tuple[nn.Module, dict[str, Tensor | None] | None]]
-"""The modules that are emptied, children first, each with the buffers that it had before; None where none is unsaved."""
 
-
-def begin(module: ModuleBase, *, recurse: bool) -> Before:
-    """Note a module and, with `recurse`, the ones below it, before they are emptied."""
+@contextmanager
+def emptying(module: ModuleBase, *, recurse: bool) -> Iterator[None]:
+    """Around the `to_empty` of a module and, with `recurse`, of the ones below it: make their unsaved buffers again, and mark the
+    other tensors until one of the modules is first called.
+    """
     parts: dict[nn.Module, None] = {}
     if recurse:
         _add_children_first(module, parts)
@@ -36,7 +37,18 @@ def begin(module: ModuleBase, *, recurse: bool) -> Before:
         parts[module] = None
     if any(WATCHED in vars(part) for part in parts):
         look(module)
-    return [(part, dict(part._buffers) if part._non_persistent_buffers_set else None) for part in parts]
+    before = [dict(part._buffers) if part._non_persistent_buffers_set else {} for part in parts]
+    yield
+    for part, buffers in zip(parts, before, strict=True):
+        if buffers:
+            remake_emptied(part, buffers)
+    saved = [tensor for part in parts for _, tensor in _own_saved(part)]
+    if any(type(tensor).__name__ == "DTensor" for tensor in saved):
+        _let_draw_whole(parts)
+    if mark_first(saved):
+        for part in parts:
+            if isinstance(part, ModuleBase) and _before_first_call not in part._forward_pre_hooks.values():
+                part.register_forward_pre_hook(_before_first_call)
 
 
 def _add_children_first(module: nn.Module, parts: dict[nn.Module, None]) -> None:
@@ -45,22 +57,6 @@ def _add_children_first(module: nn.Module, parts: dict[nn.Module, None]) -> None
         if child is not None and child not in parts:
             _add_children_first(child, parts)
     parts[module] = None
-
-
-def finish(emptied: Before) -> None:
-    """Make the unsaved buffers again, and mark the other tensors until one of the modules is first called."""
-    saved: list[Tensor] = []
-    for part, before in emptied:
-        if before is not None:
-            remake_emptied(part, before)
-        if part._parameters or part._buffers:
-            saved += [tensor for _, tensor in _own_saved(part)]
-    if any(type(tensor).__name__ == "DTensor" for tensor in saved):
-        _let_draw_whole(part for part, _ in emptied)
-    if mark_first(saved):
-        for part, _ in emptied:
-            if isinstance(part, ModuleBase) and _before_first_call not in part._forward_pre_hooks.values():
-                part.register_forward_pre_hook(_before_first_call)
 
 
 def _own_saved(module: nn.Module) -> list[tuple[str, Tensor]]:

@@ -232,11 +232,18 @@ def look(module: ModuleBase, given: tuple[object, ...] = (), device: torch.devic
     return not lent()
 
 
-def look_once(module: ModuleBase, device: torch.device) -> bool:
-    """`look`; False if one of the module's own unsaved buffers is left on meta."""
+def look_once(module: ModuleBase, device: torch.device) -> None:
+    """`look`, and no more where none of the module's own unsaved buffers is left on meta."""
     look(module, device=device)
     watch(module)
-    return WATCHED not in vars(module)
+
+
+def leave_meta(module: ModuleBase) -> bool:
+    """Make the unsaved buffers that are on meta before a move, which would fail there; False where that changes nothing."""
+    waiting = [part for part in module.modules() if WATCHED in vars(part) and any_on_meta(_unsaved(part).values())]
+    if waiting:
+        look(module, device=torch.device("cpu"))
+    return bool(waiting) and not any(any_on_meta(_unsaved(part).values()) for part in waiting)
 
 
 def _look_at(module: Any, device: torch.device) -> None:
