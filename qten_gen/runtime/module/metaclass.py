@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import Signature, signature
+from itertools import islice
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 
 from torch import nn
@@ -68,7 +69,9 @@ class ModuleMeta(DeclarationMeta):
                     raise
                 raise said from error
             for part in with_plain_parts(module) if "_modules" in vars(module) else ():
-                if part._non_persistent_buffers_set and any_on_meta(part._buffers.values()):
+                unsaved = part._buffers.values() if part._non_persistent_buffers_set else ()
+                kept = part.parameters() if cls._kept and part is module else ()
+                if any_on_meta(unsaved) or any_on_meta(islice(kept, 1)):
                     from .unsaved_buffers import watch, written_elsewhere
 
                     watch(part, written_elsewhere(part))

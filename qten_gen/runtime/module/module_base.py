@@ -28,7 +28,7 @@ WATCHED = "_watched"
 """The key in the instance dict of a module with unsaved buffers on meta: each of them with its version, as it was left there."""
 REMAKING = ("reset_parameters", "_reset_parameters", "__post_init__")
 """The methods of a class that run when its unsaved buffers are made again, in the order of a constructor."""
-INITIALIZING = ("reset_parameters", "init_weights", "apply")
+INITIALIZING = ("reset_parameters", "_reset_parameters", "init_weights", "apply")
 """The methods by which trainers initialise modules."""
 TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""

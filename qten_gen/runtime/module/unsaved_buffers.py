@@ -30,10 +30,11 @@ from .marks import Unwritten, version_of
 from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
 from .module_base import buffer as buffer_property
 from .stand_in import declared_class, fixed_values, is_close, made_values
+from .ties_and_dtypes import kept_tensors
 
 
 class _Note(NamedTuple):
-    """An unsaved buffer as the module's own code has left it."""
+    """A tensor as the module's own code has left it."""
 
     tensor: Tensor
     version: int | None
@@ -53,9 +54,12 @@ def _waits(tensor: Tensor) -> bool:
 
 
 def watch(module: nn.Module, foreign: Container[str] = ()) -> None:
-    """Watch a module while an unsaved buffer is on meta: note how its own code has left each, or that it has `foreign` values."""
-    held = _unsaved(module)
-    if not any_on_meta(held.values()):
+    """Watch a module while an unsaved buffer, or a tensor whose dtype it keeps, is on meta: note how its own code has left each.
+
+    `foreign` ones have values that something else has written.
+    """
+    kept = (tensor for _, tensor in kept_tensors(module))
+    if not any_on_meta((*_unsaved(module).values(), *kept)):
         unwatch(module)
         return
     vars(module)[WATCHED] = _notes(module, foreign)
@@ -70,9 +74,9 @@ def unwatch(module: nn.Module) -> None:
 
 
 def _notes(module: nn.Module, foreign: Container[str] = (), *, counts: bool = True) -> dict[str, _Note]:
-    """A note of each unsaved buffer as it is now."""
+    """A note of each unsaved buffer, and of each tensor whose dtype the module keeps, as it is now."""
     counts = counts and isinstance(module, ModuleBase)
-    held = _unsaved(module).items()
+    held = {**dict(kept_tensors(module)), **_unsaved(module)}.items()
     versions = {name: -1 if name in foreign else version_of(each) if counts else None for name, each in held}
     return {name: _Note(each, versions[name], each.is_meta) for name, each in held}
 
@@ -279,6 +283,13 @@ def _look_at(module: Any, device: torch.device) -> None:
                 f"{label} had other values than its declaration gives when the module was first used, as where a trainer"
                 " allocates a buffer of a model on meta and writes nothing; it has the declared ones now. To give it values of"
                 " your own, write them in place once it has memory, or assign them after the first call"
+            )
+    for name, each in kept_tensors(module):
+        if name in notes and notes[name].tensor.dtype != each.dtype:
+            _warn(
+                f"{declared_class(module).__name__}.{name} is declared with keep_dtype=True, was {notes[name].tensor.dtype} on"
+                f" meta, and has been loaded as {each.dtype} past every method of the module; cast the model on meta by .to(),"
+                " and let the loader take its dtypes"
             )
     # Noted anew: a trainer that reads one buffer may still replace the next.
     now = {name: note for name, note in _notes(module).items() if id(note.tensor) not in lent_now}
