@@ -85,7 +85,7 @@ def restore_ties(module: ModuleBase) -> None:
             restore_ties(inner)
         other = place.parameter
         if isinstance(other, nn.Parameter) and own is not other:
-            from .life_cycles import is_lent
+            from .unsaved_buffers import is_lent
 
             if is_lent():
                 continue
@@ -123,6 +123,8 @@ def tied(path: str, name: str, doc: str) -> RegisteredProperty:
             holder = module
             for step in steps:
                 holder = None if holder is None else holder._modules.get(step)
+            if leaf in getattr(type(holder), "_tied", ()):  # to a tied name, which is restored before it is read
+                getattr(holder, leaf, None)
             other = None if holder is None else holder._parameters.get(leaf)
             if other is not None and other is not module._parameters.get(name):
                 restore_ties(module)
