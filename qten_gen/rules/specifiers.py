@@ -218,7 +218,8 @@ def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
 
     qten-gen reads declarations without running them, so it can only use what the text says: dimensions are integers or strings,
     switches are `True` or `False`, and arguments are not unpacked. It would have to guess the value of anything else. An
-    unknown argument, such as a misspelt `persistent`, would raise TypeError when the class statement runs.
+    unknown argument, such as a misspelt `persistent`, would raise TypeError when the class statement runs. `keep_dtype=True`
+    requires `dtype=`: a trainer may construct in bfloat16, which would be kept otherwise.
 
     Example:
 
@@ -238,6 +239,7 @@ def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
         yield from _of_classes(call)
         yield from _of_lists(call)
         yield from _of_nested(call)
+        yield from _of_kept(call)
 
 
 def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
@@ -252,10 +254,10 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
             message, help = problem
             known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
             yield Problem(message, argument.place if known else argument.place.beside("arg"), help)
-    for first, second, help in _EXCLUDE if called in ("param", "buffer") else ():
-        excluded = call.get(second)
-        if call.get(first) is not None and excluded is not None:
-            yield Problem(f"{called}(...) has both {first} and {second}", excluded.place, help)
+    for first, others, help in _EXCLUDE if called in ("param", "buffer") else ():
+        for excluded in call.arguments if call.get(first) is not None else ():
+            if excluded.keyword in others:
+                yield Problem(f"{called}(...) has both {first} and {excluded.keyword}", excluded.place, help)
     if is_sequence(call):
         own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
         named = [argument for argument in call.arguments if argument.keyword not in (None, *own)]
@@ -265,17 +267,15 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
 
 
 _EXCLUDE = (
-    ("value", "initializer", "keep value, which computes the tensor, or initializer, which fills it"),
-    ("value", "tie", "a tied parameter has the value of the other: remove value"),
-    ("value", "repeat", "remove value, and fill the parameters by an initializer"),
-    ("value", "keys", "remove value, and fill the parameters by an initializer"),
-    ("tie", "initializer", "a tied parameter is filled where the other is declared: remove initializer"),
-    ("tie", "dtype", "a tied parameter has the dtype of the other: remove dtype"),
-    ("tie", "repeat", "tie single parameters"),
-    ("tie", "keys", "tie single parameters"),
-    ("tie", "group", "a tied parameter is in the group of the other: remove group"),
-    ("tie", "keep_dtype", "a tied parameter has the dtype of the other: remove keep_dtype"),
+    ("value", ("initializer",), "keep value, which computes the tensor, or initializer, which fills it"),
+    ("value", ("repeat", "keys"), "remove value, and fill the parameters by an initializer"),
+    (
+        "tie",
+        ("value", "initializer", "dtype", "repeat", "keys", "group", language.KEEP_DTYPE),
+        "a tied parameter is the other one, which says this: remove it here",
+    ),
 )
+"""Keywords of a tensor that exclude others, and what to do."""
 
 
 def _of_nested(call: SpecifierCall) -> Iterator[Problem]:
@@ -296,6 +296,30 @@ def _of_nested(call: SpecifierCall) -> Iterator[Problem]:
 
 
 _OF_ANOTHER = ("an argument of another", "remove it")
+
+
+def _of_kept(call: SpecifierCall) -> Iterator[Problem]:
+    """The problem with `keep_dtype=True` where no dtype is declared: a trainer constructs in bfloat16, and that would be kept."""
+    kept = call.get(language.KEEP_DTYPE)
+    if kept is None or not isinstance(kept.value, Value) or kept.value.literal != "True" or call.get("tie") is not None:
+        return
+    for each in (call, *(argument.value for argument in call.nested)):
+        if isinstance(each, SpecifierCall) and not _has_dtype(each):
+            message = "keep_dtype=True requires dtype=; without it, the dtype is the one that a trainer constructs in"
+            help = "write dtype=torch.float32, keep_dtype=True"
+            if is_sequence(each):
+                help = f"a sequence takes no dtype: declare a Module that has it, and use submodule(..., {help[6:]})"
+            elif each is not call:
+                help = "write dtype=torch.float32 in each submodule(...) among its arguments, too"
+            yield Problem(message, kept.place, help)
+            return
+
+
+def _has_dtype(call: SpecifierCall) -> bool:
+    """True if a call declares a dtype, or is a list of lists, whose inner call does."""
+    given, made = call.get("dtype"), call.arguments[0].value if call.arguments else None
+    is_none = given is None or (isinstance(given.value, Value) and given.value.literal == "None")
+    return not is_none or (call.name == language.SUBMODULE and isinstance(made, SpecifierCall))
 
 
 def _of_classes(call: SpecifierCall) -> Iterator[Problem]:

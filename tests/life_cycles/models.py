@@ -36,7 +36,7 @@ class Block(Module):
     mask: Tensor = buffer("dim", "dim", persistent=False, value=lambda block: torch.ones(block.dim, block.dim).tril())
     slopes: Tensor = buffer("dim", persistent=False, initializer="geometric")
     seen: Tensor = buffer(dtype=torch.int64, initializer=nn.init.zeros_)
-    router: nn.Linear = submodule(nn.Linear, "dim", "dim", bias=False, keep_dtype=True)
+    router: nn.Linear = submodule(nn.Linear, "dim", "dim", bias=False, dtype=torch.float32, keep_dtype=True)
     proj: nn.Linear = submodule(nn.Linear, "dim", "dim")
 
     def geometric(self, tensor: Tensor) -> None:

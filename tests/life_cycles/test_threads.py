@@ -33,7 +33,7 @@ class Declared(Module):
 
     embed: nn.Embedding = submodule(nn.Embedding, 4, DIM)
     head: nn.Parameter = param(tie="embed.weight")
-    router: nn.Linear = submodule(nn.Linear, DIM, 2, keep_dtype=True)
+    router: nn.Linear = submodule(nn.Linear, DIM, 2, dtype=torch.float32, keep_dtype=True)
     inv_freq: Tensor = buffer(DIM // 2, persistent=False, value=lambda model: frequencies(DIM))
 
 

@@ -73,7 +73,7 @@ def fully_sharded(folder: Path) -> None:
 
 
 class Routed(Module):
-    gate: nn.Linear = submodule(nn.Linear, 4, 4, keep_dtype=True)
+    gate: nn.Linear = submodule(nn.Linear, 4, 4, dtype=torch.float32, keep_dtype=True)
     body: nn.Linear = submodule(nn.Linear, 4, 4)
 
     def forward(self, x: Tensor) -> Tensor:
