@@ -260,7 +260,7 @@ def is_made(value: ast.expr, scope: Scope) -> bool:
     """True if a value is the result of a call or an expression whose type the text does not show."""
     if isinstance(value, ast.Call):
         return scope.resolve(dotted(value.func) or "") not in _MAKERS
-    return isinstance(value, ast.IfExp | ast.BoolOp | ast.NamedExpr | ast.Await) or (
+    return isinstance(value, ast.IfExp | ast.BoolOp | ast.NamedExpr | ast.Await | ast.Dict | ast.List) or (
         isinstance(value, ast.Attribute) and dotted(value) is None
     )
 

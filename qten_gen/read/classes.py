@@ -170,8 +170,12 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
 
 
 def _changed(body: list[Statement], fields: Collection[str]) -> Iterator[tuple[str, NodePath]]:
-    """The fields that a class body binds or deletes otherwise than by an assignment; `__annotations__` if it changes that."""
+    """The fields that a class body annotates again, or changes otherwise than by an assignment; `__annotations__` likewise."""
+    annotated: set[str] = set()
     for node, place in body:
+        if isinstance(node, ast.AnnAssign):
+            yield from ((name, place) for name in annotated.intersection(_targets(node), fields))
+            annotated.update(_targets(node))
         is_for_checkers = isinstance(node, BLOCK) and any(only for _, _, only in suites(node, place))
         if not is_for_checkers and not isinstance(node, Function):  # a rule reports methods with the name of a field
             names = {*touched(node)} - {*_targets(node)}

@@ -77,9 +77,8 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
     init = next((method for method in cls.methods if method.name == "__init__"), None)
     if init is None or not cls.is_whole or not cls.is_known_word("to_empty"):
         return
-    unsaved = [
-        found for node in own_nodes(init, owner_of(init)) for found in _unsaved_buffer(node, cls, owner_of(init))
-    ]
+    owner = owner_of(init)
+    unsaved = [found for node in own_nodes(init, owner) for found in _unsaved_buffer(node, cls, owner)]
     family = [cls, *cls.ancestors, *cls.descendants]
     if not unsaved or any(_sets_any(each.node) for each in family):
         return

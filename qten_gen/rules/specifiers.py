@@ -131,9 +131,7 @@ def _in_methods(cls: ClassSource) -> Iterator[Problem]:
             specifier = next((name for name in change.makes if name in language.SPECIFIERS), None)
             if specifier is not None and change.action == "assign":
                 called = specifier.rpartition(".")[2]
-                message = (
-                    f"{called}(...) declares nothing in a method: self.{change.name} would be a record of its arguments"
-                )
+                message = f"{called}(...) declares nothing in a method: self.{change.name} would hold its arguments"
                 help = f"write {change.name}: ... = {called}(...) in the class body, or assign what it declares"
                 yield Problem(message, change.place, help)
 
@@ -144,9 +142,7 @@ def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
     if specifier == language.CHECK:
         return f"check(...) has no effect: {cls} does not derive from Module of qten_gen", f"write class {cls}(Module)"
     root = "TensorClass or Module" if specifier == language.FIELD else "Module"
-    message = (
-        f"{called} declares nothing here: {cls} does not derive from {root} of qten_gen, so {field} is not a field"
-    )
+    message = f"{called} declares nothing here: {cls} derives from no {root} of qten_gen, so {field} is not a field"
     bases = "TensorClass" if specifier == language.FIELD else "Module"
     instead = "; in a dataclass, write dataclasses.field" if specifier == language.FIELD else ""
     return message, f"write class {cls}({bases}){instead}"
@@ -200,10 +196,8 @@ def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
     parents = [parent for parent in context.facts.ancestors(declaration) if isinstance(parent, ModuleDecl)]
     writer = next((parent for parent in parents if parent.writes_init), None)
     if writer is not None:
-        return (
-            f"{declaration.name} has the hand-written __init__ of {writer.name}",
-            f"declare the fields of {writer.name} too",
-        )
+        reason = f"{declaration.name} has the hand-written __init__ of {writer.name}"
+        return reason, f"declare the fields of {writer.name} too"
     keeper = next((each for each in (declaration, *parents) if each.keeps_init), None)
     if keeper is None:
         return f"{declaration.name} has the __init__ of a base from another library", "remove that base"
@@ -303,16 +297,13 @@ def _of_kept(call: SpecifierCall) -> Iterator[Problem]:
     kept = call.get(language.KEEP_DTYPE)
     if kept is None or not isinstance(kept.value, Value) or kept.value.literal != "True" or call.get("tie") is not None:
         return
-    for each in (call, *(argument.value for argument in call.nested)):
-        if isinstance(each, SpecifierCall) and not _has_dtype(each):
-            message = "keep_dtype=True requires dtype=; without it, the dtype is the one that a trainer constructs in"
-            help = "write dtype=torch.float32, keep_dtype=True"
-            if is_sequence(each):
-                help = f"a sequence takes no dtype: declare a Module that has it, and use submodule(..., {help[6:]})"
-            elif each is not call:
-                help = "write dtype=torch.float32 in each submodule(...) among its arguments, too"
-            yield Problem(message, kept.place, help)
-            return
+    made = (call, *(argument.value for argument in call.nested if isinstance(argument.value, SpecifierCall)))
+    for each in [each for each in made if not _has_dtype(each)][:1]:
+        message = "keep_dtype=True requires dtype=; without it, the dtype is the one that a trainer constructs in"
+        help = "write dtype=torch.float32 beside it, and in each submodule(...) among the arguments"
+        if is_sequence(each):
+            help = "a sequence takes no dtype: declare a Module that has it, and keep the dtype of that"
+        yield Problem(message, kept.place, help)
 
 
 def _has_dtype(call: SpecifierCall) -> bool:
@@ -345,9 +336,7 @@ def _of_lists(call: SpecifierCall) -> Iterator[Problem]:
         message = "the first argument of submodule(...) is a submodule(...) that is not repeated"
         yield Problem(message, place, help)
     elif not is_several(call):
-        message = (
-            "the first argument of submodule(...) is a list of children, but the outer submodule(...) is not repeated"
-        )
+        message = "the first argument of submodule(...) is a list of children, but the outer one is not repeated"
         yield Problem(message, place, help)
     elif any(
         argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE] for argument in call.arguments[1:]
