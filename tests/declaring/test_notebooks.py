@@ -100,6 +100,13 @@ def test_objects_of_a_notebook_are_pickled_and_copied(notebook: Notebook) -> Non
     assert found == ["['Point', 'Net', 'Point', 'Net'] [1.0, 1.0] [1.0, 1.0]", "0.0"]
 
 
+def test_what_a_module_registers_is_completed(notebook: Notebook) -> None:
+    asked = (
+        "import jedi; print([found.name for found in jedi.Interpreter('net.w.requires_grad_', [globals()]).complete()])"
+    )
+    assert notebook(f"{HEAD}{NET}net = Net(2)", asked) == ["['requires_grad_']"]
+
+
 def test_help_and_question_marks_say_what_a_class_takes(notebook: Notebook) -> None:
     found = "\n".join(
         notebook(

@@ -1,4 +1,4 @@
-"""Life cycles of one process: each makes a model in some trainer's way, from the checkpoint, and gives it."""
+"""Life cycles of one process: each makes a model in some trainer's way, from the checkpoint, and casts it in that way."""
 
 from __future__ import annotations
 
@@ -21,31 +21,32 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from .models import Llm, checkpoint, eager, spoiled_memory
 
-Cycle = Callable[[Path], nn.Module]
+Cycle = Callable[[Path, torch.dtype], nn.Module]
+"""Gets a folder, and the dtype of the model: float32, or one to which the trainer casts."""
 
 
-def constructed(folder: Path) -> nn.Module:
+def constructed(folder: Path, dtype: torch.dtype) -> nn.Module:
     """The eager one."""
-    return eager()
+    return eager().to(dtype)
 
 
-def meta_to_empty(folder: Path) -> nn.Module:
+def meta_to_empty(folder: Path, dtype: torch.dtype) -> nn.Module:
     with torch.device("meta"):
-        model = Llm()
+        model = Llm().to(dtype)
     spoiled_memory()
     model.to_empty(device="cpu")
     model.load_state_dict(checkpoint())
     return model
 
 
-def meta_assign(folder: Path) -> nn.Module:
+def meta_assign(folder: Path, dtype: torch.dtype) -> nn.Module:
     with torch.device("meta"):
-        model = Llm()
-    model.load_state_dict(checkpoint(), assign=True)
+        model = Llm(dtype=dtype)
+    model.load_state_dict(eager().to(dtype).state_dict(), assign=True)
     return model
 
 
-def leaves_first(folder: Path) -> nn.Module:
+def leaves_first(folder: Path, dtype: torch.dtype) -> nn.Module:
     """What Lightning and FSDP1 do to a model on meta: each module alone, from the leaves up."""
     model = Llm(device="meta")
     spoiled_memory()
@@ -54,12 +55,12 @@ def leaves_first(folder: Path) -> nn.Module:
             module.to_empty(device="cpu", recurse=False)
             if hasattr(module, "reset_parameters"):
                 module.reset_parameters()  # type: ignore[operator] # a method of the layers that have tensors
-    model.load_state_dict(checkpoint())
+    model.to(dtype).load_state_dict(checkpoint())
     return model
 
 
-def copied(folder: Path) -> nn.Module:
-    """Copies of every kind, an average, and tensors that are swapped."""
+def copied(folder: Path, dtype: torch.dtype) -> nn.Module:
+    """Copies of every kind, an average, and tensors that are swapped, by a cast too."""
     model = pickle.loads(pickle.dumps(copy.deepcopy(eager())))
     model.head = weight = nn.Parameter(model.head.detach())
     assert model.embed.weight is weight
@@ -71,7 +72,11 @@ def copied(folder: Path) -> nn.Module:
     weight = averaged.module.embed.weight  # type: ignore[union-attr, assignment] # the wrapped model's
     torch.utils.swap_tensors(weight, nn.Parameter(weight.detach().clone()))  # type: ignore[no-untyped-call] # torch gives it none
     assert isinstance(averaged.module, nn.Module)
-    return averaged.module
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        return averaged.module.to(dtype)
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(False)
 
 
 class Partition:
@@ -80,7 +85,7 @@ class Partition:
     def __init__(self, model: Llm) -> None:
         self.parts = {id(each): each.data.chunk(2) for each in model.parameters()}
         for each in model.parameters():
-            each.data = torch.empty(0)
+            each.data = torch.empty(0, dtype=each.dtype)
         for module in model.modules():
             module.register_forward_pre_hook(self.gather)
 
@@ -89,8 +94,8 @@ class Partition:
             each.data = torch.cat(self.parts[id(each)])
 
 
-def partitioned(folder: Path) -> nn.Module:
-    model = eager()
+def partitioned(folder: Path, dtype: torch.dtype) -> nn.Module:
+    model = eager().to(dtype)  # as its engine casts
     parts = Partition(model)
     model(torch.zeros(1, 4, dtype=torch.int64))
     for module in model.modules():
@@ -98,22 +103,24 @@ def partitioned(folder: Path) -> nn.Module:
     return model
 
 
-def accelerated(folder: Path) -> nn.Module:
-    """accelerate: a model without memory, buffers too, and a checkpoint that is loaded and dispatched."""
+def accelerated(folder: Path, dtype: torch.dtype, told: torch.dtype | None = None) -> nn.Module:
+    """accelerate: a model without memory, buffers too, and a checkpoint that is loaded, cast if it is told, and dispatched."""
     accelerate = importlib.import_module("accelerate")
     with accelerate.init_empty_weights(include_buffers=True):
-        model = Llm()
+        model = Llm().to(dtype)
     save = importlib.import_module("safetensors.torch").save_model
     save(eager(), str(folder / "model.safetensors"), metadata={"format": "pt"})
     spoiled_memory()
     made: nn.Module = accelerate.load_checkpoint_and_dispatch(
-        model, str(folder / "model.safetensors"), device_map={"": "cpu"}
+        model, str(folder / "model.safetensors"), device_map={"": "cpu"}, dtype=told
     )
     return made
 
 
-def trained_by_lightning(folder: Path) -> nn.Module:
-    """Lightning: the model is made in `configure_model`, saved by the strategy, and loaded by another trainer."""
+def trained_by_lightning(folder: Path, dtype: torch.dtype) -> nn.Module:
+    """Lightning: the model is made in `configure_model`, in the precision of the trainer, saved by the strategy, and loaded by
+    another trainer.
+    """
     lightning = importlib.import_module("lightning")
 
     class Task(lightning.LightningModule):  # type: ignore[misc, name-defined] # known at run time only
@@ -121,7 +128,8 @@ def trained_by_lightning(folder: Path) -> nn.Module:
 
         def configure_model(self) -> None:
             if not hasattr(self, "model"):
-                self.model = eager()
+                self.model = Llm()
+                self.model.load_state_dict(checkpoint())
 
         def training_step(self, batch: tuple[Tensor], index: int) -> Tensor:
             out: Tensor = self.model(batch[0])
@@ -132,7 +140,8 @@ def trained_by_lightning(folder: Path) -> nn.Module:
 
     def trainer() -> Any:
         quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
-        return lightning.Trainer(max_steps=1, accelerator="cpu", default_root_dir=folder, **quiet)
+        precision = "32-true" if dtype == torch.float32 else "bf16-true"
+        return lightning.Trainer(max_steps=1, accelerator="cpu", default_root_dir=folder, precision=precision, **quiet)
 
     data = DataLoader(TensorDataset(torch.zeros(1, 4, dtype=torch.int64)))
     first = trainer()
@@ -143,7 +152,7 @@ def trained_by_lightning(folder: Path) -> nn.Module:
     return task.model
 
 
-def from_pretrained(folder: Path) -> nn.Module:
+def from_pretrained(folder: Path, dtype: torch.dtype) -> nn.Module:
     """transformers: a model with a declared part, which is made on meta and given memory tensor by tensor."""
     transformers = importlib.import_module("transformers")
 
@@ -163,27 +172,28 @@ def from_pretrained(folder: Path) -> nn.Module:
     model.core.load_state_dict(checkpoint())
     model.save_pretrained(folder)
     spoiled_memory()
-    loaded = Model.from_pretrained(folder)
+    loaded = Model.from_pretrained(folder, dtype=dtype)
     made: nn.Module = loaded.core
     made(torch.zeros(1, 4, dtype=torch.int64))
     type.__delattr__(nn.Module, "smart_apply")  # which transformers leaves behind in torch's class
     return made
 
 
-def adapted_by_peft(folder: Path) -> nn.Module:
-    """peft: LoRA on a layer and on the tied embedding, saved, loaded, merged and unloaded."""
+def adapted_by_peft(folder: Path, dtype: torch.dtype) -> nn.Module:
+    """peft: LoRA on layers and on the tied embedding, saved, loaded, merged and unloaded."""
     peft = importlib.import_module("peft")
-    config = peft.LoraConfig(r=2, target_modules=["proj", "embed"], init_lora_weights=True)
-    peft.get_peft_model(eager(), config).save_pretrained(folder / "adapter")
-    wrapped = peft.PeftModel.from_pretrained(eager(), folder / "adapter")
+    config = peft.LoraConfig(r=2, target_modules=["proj", "embed", "router"], init_lora_weights=True)
+    peft.get_peft_model(eager().to(dtype), config).save_pretrained(folder / "adapter")
+    wrapped = peft.PeftModel.from_pretrained(eager(), folder / "adapter").to(dtype)
     made: nn.Module = wrapped.merge_and_unload()
     return made
 
 
-def trained_by_torchtitan(folder: Path) -> nn.Module:
+def trained_by_torchtitan(folder: Path, dtype: torch.dtype) -> nn.Module:
     """torchtitan: its model around a declared part, made on meta, sharded, emptied, initialised, loaded by its manager."""
     base = importlib.import_module("torchtitan.protocols.model").BaseModel
     manager = importlib.import_module("torchtitan.components.checkpointer.dcp").CheckpointManager
+    set_default_dtype = importlib.import_module("torchtitan.tools.utils").set_default_dtype
 
     class Titan(base):  # type: ignore[misc, valid-type] # known at run time only
         def __init__(self, config: object) -> None:
@@ -209,8 +219,10 @@ def trained_by_torchtitan(folder: Path) -> nn.Module:
         saved: Any = Titan(None)
         saved.core.load_state_dict(checkpoint())
         managed(saved, "saved").save(1, last_step=True)
-        with torch.device("meta"):
+        with set_default_dtype(dtype), torch.device("meta"):
             model: Any = Titan(None)
+        for block in model.core.blocks:
+            fully_shard(block.router, mesh=init_device_mesh("cpu", (1,)))
         fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
         spoiled_memory()
         model.to_empty(device="cpu")

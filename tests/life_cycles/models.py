@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ from torch.types import Device
 
 from qten_gen import Module, ModuleList, buffer, param, submodule
 
-VOCAB, DIM = 12, 8
+VOCAB, DIM = 13, 8
 
 
 def frequencies(dim: int) -> Tensor:
@@ -38,14 +38,16 @@ class Block(Module):
     seen: Tensor = buffer(dtype=torch.int64, initializer=nn.init.zeros_)
     router: nn.Linear = submodule(nn.Linear, "dim", "dim", bias=False, dtype=torch.float32, keep_dtype=True)
     proj: nn.Linear = submodule(nn.Linear, "dim", "dim")
+    scale: nn.Parameter = param("dim", initializer=nn.init.normal_)
 
     def geometric(self, tensor: Tensor) -> None:
         tensor.copy_(2.0 ** -torch.arange(self.dim).float())
 
     def forward(self, x: Tensor) -> Tensor:
-        routed: Tensor = self.router(self.rotary(x).float() @ self.mask.float())
-        out: Tensor = self.proj(routed.to(x.dtype) * self.slopes)
-        return out
+        masked = self.rotary(x) @ self.mask.to(x.dtype)
+        routed: Tensor = self.router(masked.to(self.router.weight.dtype)) * self.slopes
+        out: Tensor = self.proj(routed.to(self.proj.weight.dtype)) * self.scale
+        return out.to(x.dtype)
 
 
 class Llm(Module):
@@ -77,29 +79,14 @@ class PlainRotary(nn.Module):
         return x * self.inv_freq.repeat(2)
 
 
-class PlainLlm(nn.Module):
-    """`Llm`, as people write it."""
-
-    def __init__(self, device: Device = None) -> None:
-        super().__init__()
-        self.embed = nn.Embedding(VOCAB, DIM, device=device)
-        self.rotary = PlainRotary(DIM, device=device)
-        self.head = nn.Linear(DIM, VOCAB, bias=False, device=device)
-        self.head.weight = self.embed.weight
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        out: Tensor = self.head(self.rotary(self.embed(tokens)))
-        return out
-
-
 def tokens() -> Tensor:
     return torch.tensor([[0, 1, 2, 3], [4, 5, 6, 7]])
 
 
 def eager() -> Llm:
-    """The model that every life cycle has to end with."""
+    """The model that every life cycle has to end with, whatever the default dtype is meanwhile."""
     torch.manual_seed(0)
-    made = Llm()
+    made = Llm(dtype=torch.float32)
     with torch.no_grad():
         for block in made.blocks:
             block.seen.fill_(3)
@@ -113,7 +100,7 @@ def checkpoint() -> dict[str, Tensor]:
 
 def spoiled_memory() -> None:
     """Let memory that is allocated next hold NaN, as it would after some training."""
-    held = [torch.full((size,), float("nan")) for size in (1, 4, 8, 64, 96) for _ in range(200)]
+    held = [torch.full((size,), float("nan")) for size in (1, 4, 8, 64, 104) for _ in range(200)]
     del held
 
 
@@ -132,49 +119,39 @@ def whole(tensor: Tensor) -> Tensor:
     return (tensor.full_tensor() if isinstance(tensor, DTensor) else tensor).detach()
 
 
-def _unequal(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> Iterator[str]:
-    for name, tensor in expected.items():
-        now = found.get(name)
-        if now is None or now.is_meta or not torch.equal(whole(now), tensor.to(now.dtype)):
-            yield f"{name}: {'on meta' if now is not None and now.is_meta else now} instead of {tensor}"
+def tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers by their plain names, tied ones by both."""
+    held = (*model.named_parameters(remove_duplicate=False), *model.named_buffers())
+    return {plain_name(name): each for name, each in held}
 
 
-def buffers(model: nn.Module) -> list[str]:
-    found = {plain_name(name): tensor for name, tensor in model.named_buffers()}
-    return [*_unequal(found, dict(eager().named_buffers()))]
+def unequal(model: nn.Module, expected: Mapping[str, Tensor]) -> list[str]:
+    """The tensors of a model that have other values than is expected, and both."""
+    given = tensors(model)
+    found = [(name, given.get(name), tensor) for name, tensor in expected.items()]
+    return [
+        f"{name}: {'on meta' if now is not None and now.is_meta else now} instead of {tensor}"
+        for name, now, tensor in found
+        if now is None or now.is_meta or not torch.equal(whole(now), tensor.to(now.dtype))
+    ]
 
 
-def ties(model: nn.Module) -> list[str]:
-    found = {plain_name(name): id(each) for name, each in model.named_parameters(remove_duplicate=False)}
-    return [] if found["head"] == found["embed.weight"] else ["head is not embed.weight"]
+DTYPES = (torch.float32, torch.bfloat16)
+"""Those to which trainers cast; the second shows in the dtype of everything that is not kept."""
+COLUMNS = ("buffers", "ties", "dtypes", "values", "names")
 
 
-def dtypes(model: nn.Module) -> list[str]:
-    kept = [*model.named_parameters(), *model.named_buffers()]
-    wrong = [f"{name} is {each.dtype}" for name, each in kept if "router" in name or "inv_freq" in name]
-    return [each for each in wrong if not each.endswith("float32")]
-
-
-def values(model: nn.Module) -> list[str]:
-    found = {plain_name(name): each for name, each in model.named_parameters(remove_duplicate=False)}
-    return [*_unequal(found, dict(eager().named_parameters(remove_duplicate=False)))]
-
-
-def names(model: nn.Module) -> list[str]:
-    found, expected = {plain_name(name) for name in model.state_dict()}, set(checkpoint())
-    return [f"{sorted(found ^ expected)} differ"] if found != expected else []
-
-
-INVARIANTS: dict[str, Callable[[nn.Module], list[str]]] = {
-    "buffers": buffers,
-    "ties": ties,
-    "dtypes": dtypes,
-    "values": values,
-    "names": names,
-}
-"""What must be true of a model after any life cycle; each gives what is not."""
-
-
-def broken(model: nn.Module) -> dict[str, list[str]]:
-    """What is wrong with a model, by invariant."""
-    return {name: holds(model) for name, holds in INVARIANTS.items()}
+def broken(model: nn.Module, cast: torch.dtype) -> dict[str, list[str]]:
+    """What is wrong with a model after a life cycle with a cast, by the columns of the matrix."""
+    found, expected = tensors(model), eager()
+    floating = {name: each.dtype for name, each in found.items() if each.is_floating_point()}
+    kept = {name for name in floating if "router" in name or "inv_freq" in name}
+    return {
+        "buffers": unequal(model, dict(expected.named_buffers())),
+        "ties": [] if found["head"] is found["embed.weight"] else ["head is not embed.weight"],
+        "dtypes": [
+            f"{name} is {has}" for name, has in floating.items() if has != (torch.float32 if name in kept else cast)
+        ],
+        "values": unequal(model, dict(expected.named_parameters(remove_duplicate=False))),
+        "names": sorted({plain_name(name) for name in model.state_dict()} ^ set(checkpoint())),
+    }

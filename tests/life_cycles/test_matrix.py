@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -14,56 +13,63 @@ import torch.distributed
 from tests.module.torch_tools.gloo import run
 
 from . import distributed
-from .cycles import CYCLES, NEEDS
-from .models import INVARIANTS, broken
+from .cycles import CYCLES, NEEDS, accelerated
+from .models import COLUMNS, DTYPES, broken
 
 Broken = dict[str, list[str]]
 
-quiet = pytest.mark.filterwarnings("ignore")
+in_processes = pytest.mark.skipif(
+    not torch.distributed.is_available(), reason="this build of torch has no torch.distributed"
+)
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Broken]:
-    """What is wrong after a life cycle, which runs once."""
+def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, torch.dtype], Broken]:
+    """What is wrong after a life cycle in a dtype, which runs once."""
 
     @cache
-    def of(name: str) -> Broken:
+    def of(name: str, dtype: torch.dtype) -> Broken:
         if name in NEEDS and find_spec(NEEDS[name]) is None:
             pytest.skip(f"{NEEDS[name]} is not installed")
-        return broken(CYCLES[name](tmp_path_factory.mktemp("cycle")))
+        return broken(CYCLES[name](tmp_path_factory.mktemp("cycle"), dtype), dtype)
 
     return of
 
 
-@quiet
-@pytest.mark.parametrize("invariant", INVARIANTS)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("invariant", COLUMNS)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CYCLES)
-def test_it_holds_in_one_process(name: str, invariant: str, found: Callable[[str], Broken]) -> None:
-    assert found(name)[invariant] == []
+def test_it_holds_in_one_process(
+    name: str, dtype: torch.dtype, invariant: str, found: Callable[[str, torch.dtype], Broken]
+) -> None:
+    assert found(name, dtype)[invariant] == []
 
 
-def by_process(world: int, folder: Path) -> dict[str, list[Broken]]:
-    """What is wrong after each life cycle of several processes, in each of them."""
-    failures = run("tests.life_cycles.distributed", folder, world)
-    assert not any(failures), "\n".join(text for failed in failures for text in failed.values())
-    return {
-        name: [json.loads((folder / f"{name}-{rank}.json").read_text(encoding="utf-8")) for rank in range(world)]
-        for name in distributed.CYCLES
-    }
+@pytest.mark.filterwarnings("ignore")
+def test_accelerate_casts_what_it_loads_where_it_is_told_a_dtype(tmp_path: Path) -> None:
+    """Past every method of the module. Told none, as in the matrix, it takes the dtypes of the model on meta."""
+    pytest.importorskip("accelerate")
+    found = broken(accelerated(tmp_path, torch.bfloat16, told=torch.bfloat16), torch.bfloat16)
+    assert found["dtypes"] == [f"blocks.{number}.router.weight is torch.bfloat16" for number in range(2)]
+
+
+def failures(world: int, folder: Path) -> dict[str, str]:
+    """The tracebacks of the cells and other checks that fail in a number of processes, by their names."""
+    found = run("tests.life_cycles.distributed", folder, world)
+    return {name: text for failed in found for name, text in failed.items()}
 
 
 @pytest.fixture(scope="module")
-def found_by_world(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], dict[str, list[Broken]]]:
-    """The same by the number of processes, each tried once."""
-    return cache(lambda world: by_process(world, tmp_path_factory.mktemp(f"world{world}")))
+def failures_by_world(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], dict[str, str]]:
+    """The same, each number tried once."""
+    return cache(lambda world: failures(world, tmp_path_factory.mktemp(f"world{world}")))
 
 
+@in_processes
 @pytest.mark.xdist_group("distributed")
-@pytest.mark.skipif(not torch.distributed.is_available(), reason="this build of torch has no torch.distributed")
 @pytest.mark.parametrize("world", [1, 2])
-@pytest.mark.parametrize("invariant", INVARIANTS)
-@pytest.mark.parametrize("name", distributed.CYCLES)
-def test_it_holds_in_each_process(
-    name: str, invariant: str, world: int, found_by_world: Callable[[int], dict[str, list[Broken]]]
-) -> None:
-    assert [each[invariant] for each in found_by_world(world)[name]] == [[]] * world
+@pytest.mark.parametrize("check", [each.__name__ for each in distributed.CHECKS])
+def test_it_holds_in_each_process(check: str, world: int, failures_by_world: Callable[[int], dict[str, str]]) -> None:
+    found = failures_by_world(world)
+    assert check not in found, found[check]

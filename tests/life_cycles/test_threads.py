@@ -1,4 +1,7 @@
-"""Small programs after public threads, one for each kind: wrong with a module as people write it, right with a declared one."""
+"""Small programs after public threads: wrong with a module as people write it, right with a declared one.
+
+Initial values that depend on the number of processes are in `distributed`, as they need several.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,13 @@ class Declared(Module):
     embed: nn.Embedding = submodule(nn.Embedding, 4, DIM)
     head: nn.Parameter = param(tie="embed.weight")
     router: nn.Linear = submodule(nn.Linear, DIM, 2, dtype=torch.float32, keep_dtype=True)
+<<<<<<< HEAD
     inv_freq: Tensor = buffer(DIM // 2, persistent=False, value=lambda model: frequencies(DIM))
+=======
+    inv_freq: Tensor = buffer(
+        DIM // 2, persistent=False, value=lambda model: frequencies(DIM), dtype=torch.float32, keep_dtype=True
+    )
+>>>>>>> main
 
 
 Model = Plain | Declared
@@ -117,6 +126,30 @@ def a_router_in_half_precision(cls: type[Model]) -> bool:
     return model.router.weight.dtype == torch.float32
 
 
+def frequencies_in_half_precision(cls: type[Model]) -> bool:
+    """Positions far from the beginning become equal: transformers 30709."""
+    return frequencies_are_right(cls().half())
+
+
+def a_checkpoint_in_half_precision(cls: type[Model]) -> bool:
+    """It casts what it is assigned to, in silence: pytorch 187138."""
+    model = on_meta(cls)
+    model.load_state_dict({name: each.bfloat16() for name, each in state(cls).items()}, assign=True)
+    assert model.embed.weight.dtype == torch.bfloat16
+    return model.router.weight.dtype == torch.float32
+
+
+def a_trainer_with_a_default_dtype(cls: type[Model]) -> bool:
+    """A model is made in the precision of the trainer, as Lightning, torchtitan and transformers do."""
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        model = cls()
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert model.embed.weight.dtype == torch.bfloat16
+    return model.router.weight.dtype == torch.float32
+
+
 @pytest.mark.parametrize(
     "thread",
     [
@@ -128,6 +161,9 @@ def a_router_in_half_precision(cls: type[Model]) -> bool:
         two_tables_after_more_tokens,
         two_tables_after_each_module_is_emptied_alone,
         a_router_in_half_precision,
+        frequencies_in_half_precision,
+        a_checkpoint_in_half_precision,
+        a_trainer_with_a_default_dtype,
     ],
 )
 def test_it_is_wrong_with_a_plain_module_and_right_with_a_declared_one(thread: Callable[[type[Model]], bool]) -> None:

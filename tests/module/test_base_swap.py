@@ -156,13 +156,21 @@ def test_it_loads_and_moves_as_the_plain_one(made: Shape) -> None:
     assert [one.training for one in ours.eval().modules()] == [one.training for one in plain.eval().modules()]
 
 
-def test_a_child_cannot_hide_behind_a_method() -> None:
-    class Net(Module):
-        def __init__(self) -> None:
-            super().__init__()
-            setattr(self, "export", nn.Linear(2, 2))  # noqa: B010 # to checkers it is Module's
+class Assigning(Module):
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        setattr(self, "export", value)  # noqa: B010 # to checkers it is Module's
 
-    with pytest.raises(AttributeError, match=r"Net.export is a method, which would hide a child of that name; rename"):
-        Net()
+
+class Storing(Module):
+    export: Any
+
+
+@pytest.mark.parametrize("cls", [Assigning, Storing])
+def test_what_a_method_of_module_would_hide_is_refused(cls: Any) -> None:
+    assert cls(True).export is True
+    for hidden in (nn.Linear(2, 2), nn.Parameter(torch.ones(2))):
+        with pytest.raises(AttributeError, match=rf"{cls.__name__}\.export is a method, which would hide what is reg"):
+            cls(hidden)
     with pytest.raises(KeyError, match="attribute 'version' already exists"):
         Module().register_buffer("version", torch.ones(2))

@@ -53,6 +53,7 @@ REFUSED: list[tuple[object, str]] = [
     (Named, "cannot tell from an object's class whether it is a Named: .*non-method members"),
     (Point, "cannot tell from an object's class whether it is a Point"),
     (torch.FloatTensor, "no object has the class FloatTensor; register Tensor"),
+    (nn.Buffer, "no object has the class Buffer; register Tensor, and ask isinstance"),
 ]
 
 

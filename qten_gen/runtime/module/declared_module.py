@@ -7,6 +7,7 @@ by `version`, and `migrate` brings what an older version saved under the names o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
+from functools import partial
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 
 _EMPTYING = next((each for each in nn.Module.to_empty.__code__.co_consts if isinstance(each, CodeType)), None)
-"""The code of what `to_empty` applies to each tensor."""
+"""The code of what `to_empty` applies to each tensor, by which it is recognised."""
+
+
+class Emptying(partial[Tensor]):
+    """What `to_empty` applies to each tensor, where it has come to the outermost declared module and goes on below it."""
 
 
 class DeclaredModule(ModuleBase, Functional):
@@ -68,24 +73,28 @@ class DeclaredModule(ModuleBase, Functional):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
         """Move or cast every tensor of the module by `fn`, as nn.Module does; buffers without values are made again."""
         vars(self).pop(VIRTUAL_CACHE, None)
+        applied = getattr(fn, "__wrapped__", fn)
+        if _EMPTYING is not None and getattr(applied, "__code__", None) is _EMPTYING:
+            from .emptying import begin, finish
+
+            started = begin(self, recurse=recurse)
+            super()._apply(Emptying(fn), recurse)  # type: ignore[no-untyped-call] # torch gives it no types
+            finish(started)
+            return self
+        if isinstance(applied, Emptying):  # the module around this one does what is left
+            return super()._apply(fn, recurse)  # type: ignore[no-untyped-call] # as above
         if WATCHED in vars(self):
             from .life_cycles import look
 
             look(self)
-        is_emptied = _EMPTYING is not None and getattr(getattr(fn, "__wrapped__", fn), "__code__", None) is _EMPTYING
-        parts: list[nn.Module] = [self]
-        if is_emptied and recurse:
-            from .life_cycles import with_plain_parts
-
-            parts = with_plain_parts(self)
-        before = [(part, dict(part._buffers)) for part in parts if part._non_persistent_buffers_set]
+        before = dict(self._buffers) if self._non_persistent_buffers_set else None
         change = fn
         if type(self)._kept:
             from .ties_and_dtypes import keeping_dtypes
 
             change = keeping_dtypes(self, fn)
         try:
-            result = super()._apply(change, recurse)  # type: ignore[no-untyped-call] # torch gives it no types
+            super()._apply(change, recurse)  # type: ignore[no-untyped-call] # as above
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
@@ -98,15 +107,11 @@ class DeclaredModule(ModuleBase, Functional):
                 f"{type(self).__name__} is on meta, where tensors have no values to move: module.materialize(device) gives them"
                 " their initial values there, and module.to_empty(device=device) allocates them without values"
             ) from None
-        for part, held in before:
-            from .life_cycles import remake_emptied
+        if before is not None:
+            from .life_cycles import remake_moved
 
-            remake_emptied(part, held, is_emptied=is_emptied)
-        if is_emptied:
-            from .life_cycles import mark_emptied
-
-            mark_emptied(self, parts)
-        return result
+            remake_moved(self, before)
+        return self
 
     def _load_from_state_dict(
         self,

@@ -4,9 +4,8 @@ A handler is registered for a pair of functional class and object class. The obj
 `functools.singledispatch`: the most specific type counts along the method resolution order of the object's class, whichever
 functional class it is registered on. An abstract class also covers its virtual subclasses (`Mapping.register(Table)`) and what
 its `__subclasshook__` accepts, a runtime protocol every class with its methods; it stands in the order where a base of that
-kind would. So does the class that a proxy or a mock shows as its `__class__`, and what only `isinstance` knows of an object, such
-as nn.Buffer, where it is more specific. Then the functional class decides: of the handlers for that type, the nearest one along
-its bases counts.
+kind would. A proxy or a mock has the class that it shows as its `__class__`. Then the functional class decides: of the handlers
+for that type, the nearest one along its bases counts.
 
 A handler that is registered again in the same place, by a reload or a cell that runs again, takes the place of the old one.
 
@@ -20,13 +19,12 @@ import functools
 import inspect
 import types
 import typing
-from abc import ABCMeta
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import NamedTuple
 from weakref import ref
 
-from torch import Tensor
+from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 
 from .module_base import Handler, HandlerTables
@@ -88,7 +86,7 @@ def registrable(owner: str, given: object) -> tuple[type, ...]:
     if _checks_values(given):
         raise TypeError(
             f"{owner}.register() takes the class of objects, and no object has the class {given.__name__};"
-            " register Tensor, and check the shape and dtype in the handler"
+            " register Tensor, and ask isinstance() in the handler"
         )
     try:
         # Raises for a protocol that is not for run time, or has attributes that are no methods.
@@ -106,38 +104,39 @@ def is_open(registered: type) -> bool:
 
 
 class Finder:
-    """Finds the registered type for an object class, by the table of `singledispatch`: it follows virtual subclasses that are
-    registered later. A pickle has the types and not the table, which holds weak references.
+    """Finds the handler for an object class in a table, by `singledispatch`, which follows virtual subclasses that are registered
+    later. A pickle has the table alone, because the one of `singledispatch` holds weak references.
 
     Raises, when it is called:
         RuntimeError: two open types cover the class, and neither is more specific.
     """
 
-    __slots__ = ("_dispatch", "_registered")
+    __slots__ = ("_dispatch", "_table")
 
-    def __init__(self, registered: Iterable[type]) -> None:
-        found = functools.singledispatch(_nothing)
-        self._registered = tuple(registered)
-        for registered_type in self._registered:
-            # The table is made for functions: each stands for a type.
-            found.register(registered_type, functools.partial(_nothing, registered_type))
-        self._dispatch: Callable[[type], object] = found.dispatch
+    def __init__(self, table: dict[type, Handler]) -> None:
+        found = functools.singledispatch(_no_handler)
+        for obj_type, handler in table.items():
+            found.register(obj_type, handler)
+        self._table, self._dispatch = table, found.dispatch
 
-    def __call__(self, obj_type: type) -> type | None:
-        answer = self._dispatch(obj_type)
-        return answer.args[0] if isinstance(answer, functools.partial) else None
+    def __call__(self, obj_type: type) -> Handler | None:
+        handler = self._dispatch(obj_type)
+        return None if handler is _no_handler else handler
 
-    def __reduce__(self) -> tuple[type[Finder], tuple[object, ...]]:
-        return Finder, (self._registered,)
+    def __reduce__(self) -> tuple[type[Finder], tuple[dict[type, Handler]]]:
+        return Finder, (self._table,)
 
 
-def _nothing(*given: object) -> None: ...
+def _no_handler(*given: object) -> None: ...
 
 
 def _checks_values(given: type) -> bool:
-    """Return whether a type describes tensors rather than being their class: `torch.FloatTensor`, an annotation of jaxtyping."""
+    """Return whether a type describes tensors rather than being their class: `torch.FloatTensor`, nn.Buffer, an annotation of
+    jaxtyping.
+    """
     meta = type(given)
-    return meta.__name__ == "tensortype" or (meta.__module__.startswith("jaxtyping") and issubclass(given, Tensor))
+    of_jaxtyping = meta.__module__.startswith("jaxtyping") and issubclass(given, Tensor)
+    return of_jaxtyping or meta.__name__ == "tensortype" or given is nn.Buffer
 
 
 _MOST = 1000
@@ -151,12 +150,10 @@ class NotGiven:
 def collect(cls: type[HandlerTables]) -> None:
     """Fill the tables of a class from what is registered on it and its bases."""
     table = {obj_type: registration.handler for obj_type, (_, registration) in _owners(cls).items()}
-    cls._table = table
-    cls._find = Finder(table)
+    cls._table, cls._find = table, Finder(table)
     cls._is_open = any(map(is_open, table))
-    cls._by_instance = tuple(filter(_checks_instances, table))
     # A new dict, because other threads read the old one meanwhile.
-    cls._resolved = {NotGiven: None, **({} if cls._by_instance else table)}
+    cls._resolved = {NotGiven: None, **table}
 
 
 def add(cls: type[HandlerTables], types: tuple[type, ...], registration: Registration, *, replace: bool) -> None:
@@ -190,28 +187,13 @@ def find_handler(cls: type[HandlerTables], obj: object) -> Handler | None:
         return resolved[obj_type]
     except KeyError:
         shown = obj.__class__  # of a proxy or a mock, the class that it stands for
-    found = _by_instance(cls, obj, _covering(cls, shown))
-    handler = None if found is None else table.get(found)
-    if shown is obj_type and not (cls._is_open or cls._by_instance) and len(resolved) < _MOST + len(table):
+    handler = cls._find(shown)
+    if shown is obj_type and not cls._is_open and len(resolved) < _MOST + len(table):
         resolved[obj_type] = handler
     if cls._table is not table:  # another thread registered a handler in between
         resolved.pop(obj_type, None)
         return find_handler(cls, obj)
     return handler
-
-
-def _checks_instances(registered: type) -> bool:
-    """Return whether `isinstance` asks the object and not its class, as for nn.Parameter and nn.Buffer: a mark on any tensor."""
-    usual = type.__instancecheck__, ABCMeta.__instancecheck__
-    return type(registered).__instancecheck__ not in usual and not getattr(registered, "_is_protocol", False)
-
-
-def _by_instance(cls: type[HandlerTables], obj: object, found: type | None) -> type | None:
-    """The registered type for an object: `found` for its class, or a more specific one that it is an instance of."""
-    for candidate in cls._by_instance:
-        if isinstance(obj, candidate) and (found is None or issubclass(candidate, found)):
-            found = candidate
-    return found
 
 
 def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
@@ -223,22 +205,15 @@ def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
 
 def _traced(cls: type[HandlerTables], obj: object) -> Handler | None:
     """`find_handler` without the cache: a graph that fills it would be traced again for that."""
-    table = cls._table
-    registered = [*table]  # which guards the graph against registrations
+    handlers = [*cls._table.values()]  # which guards the graph against registrations
     position = _position(cls, type(obj))
-    found = _by_instance(cls, obj, None if position is None else registered[position])
-    return None if found is None else table[found]
-
-
-def _covering(cls: type[HandlerTables], obj_type: type) -> type | None:
-    """The registered type that covers an object class."""
-    return None if cls._find is None else cls._find(obj_type)
+    return None if position is None else handlers[position]
 
 
 def _position(cls: type[HandlerTables], obj_type: type) -> int | None:
-    """The position of that type in the table: dynamo takes a number for a constant, and no class."""
-    found = _covering(cls, obj_type)
-    return None if found is None else [*cls._table].index(found)
+    """The position of a handler in the table: dynamo takes a number for a constant."""
+    handler = cls._find(obj_type)
+    return None if handler is None else [*cls._table.values()].index(handler)
 
 
 # The standard library looks for the type, in a way that dynamo cannot trace. This is what torch.compiler.assume_constant_result

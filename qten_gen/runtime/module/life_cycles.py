@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from inspect import signature
 from traceback import walk_stack
 from typing import Any
@@ -26,8 +26,7 @@ from torch import Tensor, nn
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
-from ...common.name_patterns import listed
-from .marks import Unwritten, is_first_marked, mark_first, version_of
+from .marks import Unwritten, version_of
 from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
 from .module_base import buffer as buffer_property
 from .stand_in import fixed_values, is_close, made_values
@@ -62,7 +61,7 @@ def watch(module: nn.Module, foreign: Container[str] = ()) -> None:
 def unwatch(module: nn.Module) -> None:
     """Look at the unsaved buffers of a module no more: they have their values."""
     if vars(module).pop(WATCHED, None) is not None:
-        _unhook(module, _before_call)
+        unhook(module, _before_call)
 
 
 def _note(module: nn.Module, held: Mapping[str, Tensor], foreign: Container[str] = ()) -> None:
@@ -80,34 +79,38 @@ def written_elsewhere(module: nn.Module, held: Mapping[str, Tensor | None] | Non
     return now.keys() - own
 
 
-def with_plain_parts(module: nn.Module) -> list[nn.Module]:
-    """A declared module, and the ones in it that are not declared and which no declared one among them looks after."""
-    parts = [module]
-    for part in parts:
-        parts += [each for each in part._modules.values() if each is not None and not isinstance(each, ModuleBase)]
-    return parts
-
-
-def remake_emptied(module: nn.Module, before: Mapping[str, Tensor | None], *, is_emptied: bool) -> None:
-    """Give unsaved buffers that have memory without values their values, now that the tensors of a module were moved or emptied.
-
-    After `to_empty` they have those that they had, and what was on meta is made.
-    """
+def remake_moved(module: nn.Module, before: Mapping[str, Tensor | None]) -> None:
+    """Make the unsaved buffers of a module that were on meta and have memory now."""
     is_on_meta = any_on_meta((*before.values(), *module._buffers.values()))
     if not is_on_meta:
         unwatch(module)
-    if not (is_emptied or is_on_meta):
         return
-    found = ((name, before.get(name), new) for name, new in _unsaved(module).items())
-    changed = {name: (old, new) for name, old, new in found if old is not None and not _is_fake(old)}
+    changed = _changed(module, before)
+    for old, new in changed.values():
+        if type(old) is Unwritten and old.is_meta and type(new) is Tensor:
+            Unwritten.become(new, old.why)
+    _remake_from_meta(module, changed, written_elsewhere(module, before))
+
+
+def remake_emptied(module: nn.Module, before: Mapping[str, Tensor | None]) -> None:
+    """Give the unsaved buffers of a module the values that they had before `to_empty`, and make the ones that were on meta."""
+    changed = _changed(module, before)
     for old, new in changed.values():
         if type(old) is Unwritten:
-            if type(new) is Tensor and (is_emptied or old.is_meta):
+            if type(new) is Tensor:
                 Unwritten.become(new, old.why)
-        elif is_emptied and not (old.is_meta or new.is_meta):
+        elif not (old.is_meta or new.is_meta):
             new.detach().copy_(old.detach())
-    if is_on_meta:
+    if any_on_meta((*before.values(), *module._buffers.values())):
         _remake_from_meta(module, changed, written_elsewhere(module, before))
+    else:
+        unwatch(module)
+
+
+def _changed(module: nn.Module, before: Mapping[str, Tensor | None]) -> dict[str, tuple[Tensor, Tensor]]:
+    """The unsaved buffers of a module as they were before, and as they are now."""
+    found = ((name, before.get(name), new) for name, new in _unsaved(module).items())
+    return {name: (old, new) for name, old, new in found if old is not None and not _is_fake(old)}
 
 
 def _remake_from_meta(module: nn.Module, changed: Mapping[str, tuple[Tensor, Tensor]], foreign: set[str]) -> None:
@@ -141,42 +144,7 @@ def _remake(module: nn.Module, names: list[str], device: torch.device | None, fo
                 write_whole(held, value)
 
 
-def mark_emptied(module: nn.Module, parts: Iterable[nn.Module]) -> None:
-    """Mark the parameters and saved buffers of `parts`, which have memory without values, until the module is first called."""
-    is_marked = mark_first([tensor for part in parts for _, tensor in _own_saved(part)])
-    if is_marked and _raise_unwritten not in module._forward_pre_hooks.values():
-        module.register_forward_pre_hook(_raise_unwritten)
-
-
-def _own_saved(module: nn.Module) -> list[tuple[str, Tensor]]:
-    """The own parameters and persistent buffers of a module, by name."""
-    saved: list[tuple[str, Tensor]] = [(name, each) for name, each in module._parameters.items() if each is not None]
-    if module._buffers:
-        unsaved = module._non_persistent_buffers_set
-        saved += [(name, each) for name, each in module._buffers.items() if each is not None and name not in unsaved]
-    return saved
-
-
-def _raise_unwritten(module: nn.Module, args: tuple[object, ...]) -> None:
-    """A hook before the first call after `to_empty`.
-
-    Raises:
-        RuntimeError: nothing has written a parameter or saved buffer since then.
-    """
-    if torch.compiler.is_compiling() or peek_interpreter_stack() is not None:
-        return
-    for part in module.modules():
-        _unhook(part, _raise_unwritten)
-    saved = ((path, *each) for path, part in module.named_modules() for each in _own_saved(part))
-    left = [f"{path}.{name}".lstrip(".") for path, name, tensor in saved if is_first_marked(tensor)]
-    if left:
-        raise RuntimeError(
-            f"{type(module).__name__}: nothing has written {listed(left)} since to_empty() gave it memory; load it from a"
-            " checkpoint, or initialise it by reset_parameters(). The next call does not look"
-        )
-
-
-def _unhook(module: nn.Module, hook: Callable[..., object]) -> None:
+def unhook(module: nn.Module, hook: Callable[..., object]) -> None:
     for key in [key for key, each in module._forward_pre_hooks.items() if each is hook]:
         del module._forward_pre_hooks[key]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from ctypes import c_int16, c_int32, c_int64, c_uint8
 from typing import Any, NamedTuple
 
 import torch
@@ -72,11 +73,25 @@ def _bits(tensor: Tensor) -> tuple[Tensor, int]:
 
 def mark_first(tensors: Iterable[Tensor]) -> bool:
     """Mark the first element that this process holds of each tensor, where a mark fits; False where none does."""
-    firsts = [held.data.as_strided((1,), (1,)) for held in map(_held, tensors) if held is not None]
-    if firsts:
-        marks = [_ONE_MARK[each.dtype, each.device] for each in firsts]
-        torch._foreach_copy_(firsts, marks)  # pyright: ignore[reportPrivateImportUsage] # has no public name
-    return bool(firsts)
+    others, is_marked = [], False
+    for tensor in tensors:
+        held = tensor if type(tensor) in _PLAIN else _held(tensor)
+        if not _fits(held):
+            continue
+        is_marked = True
+        if held.is_cpu:  # an operation of torch would take longer than the one that gave the memory
+            number, mark = _C_NUMBERS[held.dtype]
+            number.from_address(held.data_ptr()).value = mark
+        else:
+            others.append(held.data.as_strided((1,), (1,)))
+    if others:
+        marks = [_ONE_MARK[each.dtype, each.device] for each in others]
+        torch._foreach_copy_(others, marks)  # pyright: ignore[reportPrivateImportUsage] # has no public name
+    return is_marked
+
+
+_C_TYPES = {torch.int64: c_int64, torch.int32: c_int32, torch.int16: c_int16, torch.uint8: c_uint8}
+_C_NUMBERS = {dtype: (_C_TYPES[bits], number) for dtype, (bits, number) in _MARKS.items()}
 
 
 class _OneMark(dict[tuple[torch.dtype, torch.device], Tensor]):
@@ -94,14 +109,18 @@ _ONE_MARK = _OneMark()
 def is_first_marked(tensor: Tensor) -> bool:
     """Return whether that element has its mark."""
     held = _held(tensor)
-    return held is not None and unfilled(held.data.as_strided((1,), (1,)), 0) > 0
+    return _fits(held) and unfilled(held.data.as_strided((1,), (1,)), 0) > 0
 
 
-def _held(tensor: Any) -> Tensor | None:
-    """The part of a tensor that this process holds; None where it has no element, or none that a mark fits."""
+def _held(tensor: Any) -> Tensor:
+    """The part of a tensor that this process holds."""
     held: Tensor = tensor if type(tensor) in _PLAIN else getattr(tensor, "_local_tensor", tensor)
-    fits = type(held) in _PLAIN and held.dtype in _MARKS and not held.is_meta and 0 not in held.shape
-    return held if fits else None
+    return held
+
+
+def _fits(held: Tensor) -> bool:
+    """Return whether there is memory for a mark."""
+    return type(held) in _PLAIN and held.dtype in _MARKS and not held.is_meta and held.numel() > 0
 
 
 _PLAIN = (Tensor, nn.Parameter)

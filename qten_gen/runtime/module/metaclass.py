@@ -123,48 +123,55 @@ class ModuleMeta(DeclarationMeta):
         return (*bases[:declared], _PlainConstruction, *bases[declared:])
 
     def _complete_class(cls) -> None:
-        """Fill in the tables, move virtual tensors to the declaration, keep the `device` of a base from another library, and let
-        the property of a tied parameter restore the tie.
-
-        `super()` in the functions of virtual tensors must reach the parent's, not their own.
-        """
         made = cast("type[ModuleBase]", cls)
         _keep_device(made)
-        type.__setattr__(cls, "_writes_init", cls._declared_as.custom_init)
-        if not made._writes_init:
-            arguments = tuple(f.name for f in cls._declared_as.fields if f.argument is not None)
-            type.__setattr__(cls, "_config", arguments)
-        # An empty table is set too: the parent's may name fields that this class declares anew.
-        for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
-            type.__setattr__(cls, table, _given(cls._declared_as, attribute))
-        if made._dtype_device_source == REFERENCE:
-            ModuleBase._follows = True
-        type.__setattr__(cls, "_kept", tuple(_given(cls._declared_as, language.KEEP_DTYPE)))
-        named = (field.name for field in cls._declared_as.fields)
-        hidden = [name for name in named if isinstance(getattr(cls, name, None), property)]
-        if hidden:  # `torch.jit.script` finds what these read in the registries
-            type.__setattr__(cls, "__jit_unused_properties__", hidden)
-        ties = _given(cls._declared_as, "tie")
-        generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
-        makes_unsaved = False
-        for name, value in list(vars(generated).items()):
-            call = recorded_call(cls._specifiers.get(name))
-            if call is not None and call.name == language.VIRTUAL:
-                type.__setattr__(cls, name, value)
-                delattr(generated, name)
-            elif call is not None and call.name == language.BUFFER and call.kwargs.get("persistent") is False:
-                from .life_cycles import unsaved
+        _fill_tables(made, cls._declared_as)
+        _place_properties(made, cls._declared_as)
+        made._declared_reset = getattr(cls, "reset_parameters", None)
 
-                type.__setattr__(cls, name, unsaved(name, value.__doc__ or ""))
-                makes_unsaved = True
-            elif name in ties:
-                from .ties_and_dtypes import tied
 
-                type.__setattr__(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
-        for each in (generated, cls) if makes_unsaved else (cls,):  # a class's own code may register others
-            for name in vars(each).keys() & REMAKING:
-                type.__setattr__(each, name, _noting(vars(each)[name]))
-        type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
+def _fill_tables(cls: type[ModuleBase], summary: Summary) -> None:
+    """Fill in the tables that `ModuleBase` describes."""
+    tables: dict[str, object] = {"_writes_init": summary.custom_init, "_kept": (*_given(summary, language.KEEP_DTYPE),)}
+    # An empty table is set too: the parent's may name fields that this class declares anew.
+    for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
+        tables[table] = _given(summary, attribute)
+    if not summary.custom_init:
+        tables["_config"] = tuple(field.name for field in summary.fields if field.argument is not None)
+    hidden = [field.name for field in summary.fields if isinstance(getattr(cls, field.name, None), property)]
+    if hidden:  # `torch.jit.script` finds what these read in the registries
+        tables["__jit_unused_properties__"] = hidden
+    for name, filled in tables.items():
+        setattr(cls, name, filled)
+    if cls._dtype_device_source == REFERENCE:
+        ModuleBase._follows = True
+
+
+def _place_properties(cls: type[ModuleBase], summary: Summary) -> None:
+    """Give the class itself the properties that do more than read a registry, in place of the generated class's.
+
+    A virtual tensor moves to the class because `super()` in its function must reach the parent's, and not its own.
+    """
+    ties = _given(summary, "tie")
+    generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
+    makes_unsaved = False
+    for name, value in list(vars(generated).items()):
+        call = recorded_call(cls._specifiers.get(name))
+        if call is not None and call.name == language.VIRTUAL:
+            setattr(cls, name, value)
+            delattr(generated, name)
+        elif call is not None and call.name == language.BUFFER and call.kwargs.get("persistent") is False:
+            from .life_cycles import unsaved
+
+            setattr(cls, name, unsaved(name, value.__doc__ or ""))
+            makes_unsaved = True
+        elif name in ties:
+            from .ties_and_dtypes import tied
+
+            setattr(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
+    for each in (generated, cls) if makes_unsaved else (cls,):  # a class's own code may register others
+        for name in vars(each).keys() & REMAKING:
+            setattr(each, name, _noting(vars(each)[name]))
 
 
 def _noting(method: Callable[..., None]) -> Callable[..., None]:

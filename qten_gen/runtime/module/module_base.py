@@ -28,12 +28,11 @@ WATCHED = "_watched"
 """The key in the instance dict of a module with unsaved buffers on meta: each of them with its version, as it was left there."""
 REMAKING = ("reset_parameters", "_reset_parameters", "__post_init__")
 """The methods of a class that run when its unsaved buffers are made again, in the order of a constructor."""
+INITIALIZING = ("reset_parameters", "init_weights", "apply")
+"""The methods by which trainers initialise modules."""
 TIES = "_tied_ids"
 """The key in a module's instance dict of the ids that its tied parameters had by path, when their names were last compared."""
 
-
-FindType = Callable[[type], type | None]
-"""Gives the registered type for an object class, or None."""
 
 REGISTRATION = threading.RLock()
 """Held by whoever changes the tables of classes."""
@@ -46,15 +45,13 @@ class HandlerTables:
     """A `Registration` for each type with a handler on this very class."""
     _table: ClassVar[dict[type, Handler]] = {}
     """The handler for each type that is registered on this class or a base; the nearest base counts."""
-    _find: ClassVar[FindType | None] = None
-    """Finds the registered type for an object class."""
+    _find: ClassVar[Callable[[type], Handler | None]] = staticmethod(lambda obj_type: None)
+    """Finds the handler for an object class."""
     _is_open: ClassVar[bool] = False
     """True where abstract classes are registered, which can get subclasses at any time."""
-    _by_instance: ClassVar[tuple[type, ...]] = ()
-    """The registered types that have objects of other classes as their instances, such as nn.Buffer."""
     _resolved: ClassVar[Resolved] = {}
     """The handler for an object class, or None, as far as one was looked for: for the registered types from the start, and for no
-    others where `_is_open`. Empty where `_by_instance` is not."""
+    others where `_is_open`."""
     _forward: ClassVar[Callable[..., Any] | None] = None
     """The `forward` that dispatches, where handlers gave this class or a base one."""
     _fallback: ClassVar[Callable[..., Any]]
@@ -165,6 +162,7 @@ class RegisteredProperty(property):
             del module.__dict__[name]
 
         read.__doc__ = doc  # a subclass of property shows no other
+        read.__annotations__ = {}  # completion in notebooks then looks at the value; Any would end it
         made = cls(read, set_plain, delete_plain)
         made.__reduced = kind, (name, doc)
         return made
@@ -223,21 +221,11 @@ def _plain(module: nn.Module, name: str) -> Any:
     raise AttributeError(name)  # nn.Module words it: Python asks its __getattr__ next
 
 
-_ASKING = frozenset(
-    {
-        ("torch.nn.modules.module", "register_buffer"),
-        ("torch.nn.modules.module", "register_parameter"),
-        ("torch.nn.modules.module", "add_module"),
-        ("torch.nn.utils.parametrize", "_inject_property"),
-    }
-)
-"""The functions that ask whether an attribute exists before they take its name. By name, because tools wrap and rewrite them."""
-
-
-def is_asked_by_torch(depth: int = 2) -> bool:
-    """Return whether the attribute that is looked up is asked for by a function that is about to take its name."""
-    # 1 is the `__get__` of the descriptor; 2 is whoever looks the attribute up.
-    frame = sys._getframe(depth)
+def is_asked_by_torch() -> bool:
+    """Return whether `register_buffer` asks for the buffer that is read, because it is about to take its name."""
+    # 1 is the function of the property; 2 is whoever reads the buffer.
+    frame = sys._getframe(2)
     while frame.f_code.co_name in ("__getattribute__", "__getattr__") and frame.f_back is not None:
         frame = frame.f_back
-    return (frame.f_globals.get("__name__"), frame.f_code.co_name) in _ASKING
+    # By name, because tools wrap and rewrite it.
+    return (frame.f_globals.get("__name__"), frame.f_code.co_name) == ("torch.nn.modules.module", "register_buffer")

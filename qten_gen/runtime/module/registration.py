@@ -94,7 +94,20 @@ def set_attributes(module: nn.Module, /, **values: Any) -> None:
         if is_plain and type(value) in _CONFIG_TYPES and not hasattr(cls, name):
             state[name] = value
         else:
+            refuse_hidden(module, name, value)
             setattr(module, name, value)
+
+
+def refuse_hidden(module: nn.Module, name: str, value: object) -> None:
+    """Refuse to register what a method of the class would hide: nn.Module looks into its registries after the class.
+
+    Raises:
+        AttributeError: the class has a method of that name.
+    """
+    if isinstance(value, nn.Module | Parameter) and callable(getattr(type(module), name, None)):
+        raise AttributeError(
+            f"{type(module).__name__}.{name} is a method, which would hide what is registered under its name; rename one of them"
+        )
 
 
 def new_parameter(

@@ -23,7 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .marks import mark, unfilled, version_of
-from .module_base import REMAKING, WATCHED, ModuleBase
+from .module_base import INITIALIZING, REMAKING, WATCHED, ModuleBase
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def _stand_in(module: nn.Module, made: _Made) -> nn.Module:
     state["_modules"] = _Children(module._modules)
     state["_modules"].made = made
     for key, value in vars(module).items():
-        if key not in state and key != WATCHED:
+        if key not in (*state, WATCHED, *INITIALIZING):  # the last may be bound to the module itself
             state[key] = _copied(value, made)
     return twin
 

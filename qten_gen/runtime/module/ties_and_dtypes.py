@@ -187,20 +187,22 @@ def _once(fn: Callable[[Tensor], Tensor], held: list[tuple[_Place, _Place]]) -> 
 
     No name is taken away meanwhile, because another thread may read it.
     """
-    # The parameters too, because the id of one that is freed may be given to another.
-    tied = {id(at.parameter): (at.parameter, [place, at]) for at, place in held}
-    changed: list[tuple[nn.Parameter | None, list[_Place]]] = []
+    # Each place with its parameter, because the id of one that is freed may be given to another.
+    tied = {
+        id(at.parameter): [(at.parameter, each.holder._parameters, each.leaf) for each in (place, at)]
+        for at, place in held
+    }
+    changed: list[tuple[nn.Parameter | None, dict[str, Any], str]] = []
 
     @wraps(unwrap(fn))  # as in `keeping_dtypes`
     def change(tensor: Tensor) -> Tensor:
-        for before, names in changed:
-            now = [place.parameter for place in names]
-            if tensor is before or any(tensor is each for each in now):
-                # What another name has, and not what `fn` gave: a class around it may have kept its dtype.
+        for before, registry, leaf in changed:
+            if tensor is before or tensor is registry.get(leaf):
+                # What another name has by now, and not what `fn` gave: a class around it may have kept its dtype.
+                now = (parameters.get(name) for _, parameters, name in tied[id(before)])
                 return next((each for each in now if each is not None and each is not before), tensor)
         result = fn(tensor)
-        if id(tensor) in tied:
-            changed.append(tied[id(tensor)])
+        changed.extend(tied.get(id(tensor), ()))
         return result
 
     return change

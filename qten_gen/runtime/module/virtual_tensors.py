@@ -22,7 +22,7 @@ from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any, NamedTuple, cast
 
 import torch
-from torch import Tensor, get_default_dtype, is_grad_enabled
+from torch import Tensor, get_default_dtype
 from torch._C import _is_any_autocast_enabled, _is_tracing, _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
@@ -102,9 +102,7 @@ def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch
         value = specifier.function(module, dtype, device)
     except AttributeError as error:
         raise RuntimeError(f"{type(module).__name__}.{name} could not be computed: {error}") from error
-    if isinstance(
-        value, Proxy
-    ):  # of a parameter, while `torch.fx.symbolic_trace` runs; whoever runs the graph moves it
+    if isinstance(value, Proxy):  # of `torch.fx.symbolic_trace`; whoever runs the graph moves it
         return cast(Tensor, value.to(dtype=dtype) if specifier.cast else value)
     if not isinstance(value, Tensor):
         raise TypeError(f"{type(module).__name__}.{name}: expected a tensor, got {type(value).__name__}")
@@ -114,21 +112,8 @@ def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch
     return value if value.device == device else value.to(device=device)
 
 
-_CONSTANTS = (
-    NoneType,
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    range,
-    enum.Enum,
-    type,
-    FunctionType,
-    BuiltinFunctionType,
-)
-_OF_TORCH = (torch.dtype, torch.device, torch.layout, torch.memory_format)
+_CONSTANTS = (NoneType, int, float, complex, str, bytes, range, enum.Enum, type, FunctionType, BuiltinFunctionType)
+_CONSTANTS_OF_TORCH = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 _SINGLE_STREAM = ("cpu", "meta", "mps")
 """Devices on which what was computed earlier is there for everything that follows."""
 
@@ -143,8 +128,6 @@ class _CachedValue(NamedTuple):
     state: tuple[object, ...]
     stream: int | None
     """The stream of a GPU that the value was computed on. What another one computed may not be there yet."""
-    with_gradients: bool
-    """A value that was computed with gradients enabled and has none is right without them too, but not the other way round."""
     sources: tuple[tuple[str, object], ...]
     """The attributes of the module that it is derived from, as they were then."""
 
@@ -171,13 +154,12 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
     dtype, device = dtype_device_source(module)
     state = owner, dtype, device, attributes.get("training"), get_default_dtype()
     if VIRTUAL_CACHE in attributes and name in attributes[VIRTUAL_CACHE]:
-        value, version, known, stream, with_gradients, sources = attributes[VIRTUAL_CACHE][name]
+        value, version, known, stream, sources = attributes[VIRTUAL_CACHE][name]
         if (
             known == state
             # A reader may have changed the value itself.
             and value._version == version
             and not value.requires_grad
-            and (with_gradients or not is_grad_enabled())
             and (stream is None or (not _is_capturing() and stream == _stream(device)))
         ):
             for key, source in sources:
@@ -196,23 +178,20 @@ def _computed(
 ) -> Tensor:
     """Compute a value, and keep it where each change of a source will be noticed."""
     _, dtype, device, *_ = state
-    sources = _sources(module, owner, name) if _may_keep(device) else None
+    may_keep = device.type in _SINGLE_STREAM or (device.type == "cuda" and not _is_capturing())
+    sources = _sources(module, owner, name) if may_keep and peek_interpreter_stack() is None else None
     value = compute(module, owner, name, dtype, device)
     if sources is not None and type(value) is Tensor and not value.requires_grad and not value.is_inference():
-        kept = _CachedValue(value, value._version, state, _stream(device), is_grad_enabled(), sources)
+        kept = _CachedValue(value, value._version, state, _stream(device), sources)
         module.__dict__.setdefault(VIRTUAL_CACHE, {})[name] = kept
     return value
 
 
-def _may_keep(device: torch.device) -> bool:
-    """Return whether what is computed now is right for later reads, as far as transforms and the device say."""
-    return peek_interpreter_stack() is None and (
-        device.type in _SINGLE_STREAM or (device.type == "cuda" and not _is_capturing())
-    )
-
-
 def _sources(module: ModuleBase, owner: type[ModuleBase], name: str) -> tuple[tuple[str, object], ...] | None:
-    """What a method reads of its module, as it is now; None where something of that can change unnoticed."""
+    """What a method reads of its module, as it is now; None where something of that can change unnoticed.
+
+    Methods and properties that it reads are followed, where a declared class has them.
+    """
     attributes = module.__dict__
     found: dict[str, object] = {}
     functions = [_function(owner._specifiers[name])]
@@ -220,24 +199,22 @@ def _sources(module: ModuleBase, owner: type[ModuleBase], name: str) -> tuple[tu
         if not isinstance(function, FunctionType):
             return None
         for read in attributes_read(function):
-            if read in _FOLLOWED:
+            if read in _COMPARED_ANYWAY:
                 continue
             if read in attributes:
                 found[read] = attributes[read]
-            else:
-                held, is_declared = _held(type(module), read)
-                followed = _function(held)
-                if followed is not held or isinstance(held, FunctionType):
-                    if not is_declared:
-                        return None
-                    functions += [followed] if followed not in functions else []
-                elif held is _ABSENT or hasattr(type(held), "__get__"):
-                    return None
+                continue
+            held, is_declared = _held(type(module), read)
+            inner = _function(held)
+            if is_declared and isinstance(inner, FunctionType):
+                functions += [inner] if inner not in functions else []
+            elif inner is not held or isinstance(held, FunctionType) or not _is_constant(held):
+                return None
     return tuple(found.items()) if all(map(_is_constant, found.values())) else None
 
 
-_FOLLOWED = ("training", "dtype", "device")
-"""Attributes that are part of the state which a read compares anyway."""
+_COMPARED_ANYWAY = ("training", "dtype", "device")
+"""Attributes that are part of the state of a cached value."""
 _ABSENT: list[object] = []
 """An attribute that is not there."""
 
@@ -245,8 +222,9 @@ _ABSENT: list[object] = []
 def _held(cls: type[ModuleBase], name: str) -> tuple[object, bool]:
     """What a class holds under a name, virtual tensors as declared, and whether a declared class does."""
     for base in cls.__mro__:
-        if name in vars(base).get("_specifiers", ()) and isinstance(vars(base)["_specifiers"][name], Virtual):
-            return vars(base)["_specifiers"][name], True
+        specifier = vars(base).get("_specifiers", {}).get(name)
+        if isinstance(specifier, Virtual):
+            return specifier, True
         if name in vars(base):
             return vars(base)[name], isinstance(base, DeclaredClass)
     return _ABSENT, False
@@ -266,7 +244,7 @@ def _is_constant(value: object) -> bool:
     if is_dataclass(value) and not isinstance(value, type):
         parameters: object = getattr(type(value), "__dataclass_params__", None)
         return getattr(parameters, "frozen", False) and all(_is_constant(getattr(value, f.name)) for f in fields(value))
-    return isinstance(value, _CONSTANTS + _OF_TORCH)
+    return isinstance(value, _CONSTANTS + _CONSTANTS_OF_TORCH)
 
 
 def _stream(device: torch.device) -> int | None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from torch import nn
 
+from ..module.registration import refuse_hidden
 from .devices import DeviceBounded, brought_to, device
 
 
@@ -66,11 +67,7 @@ class LabelledOwner(nn.Module):
             from .labelled_attributes import make_way
 
             make_way(self, name, value)
-            # nn.Module refuses a parameter or buffer of such a name itself; of a child it would give the method instead.
-            if isinstance(value, nn.Module) and callable(getattr(type(self), name, None)):
-                raise AttributeError(
-                    f"{type(self).__name__}.{name} is a method, which would hide a child of that name; rename the child"
-                )
+            refuse_hidden(self, name, value)
             if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):
                 value = brought_to(device(self), value)
         super().__setattr__(name, cast(nn.Module, value))

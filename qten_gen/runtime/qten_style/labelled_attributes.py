@@ -58,7 +58,7 @@ def give(cls: type, name: str, kind: Kind) -> bool:
         return False
     # In the class that was written: a parametrization and FSDP derive from it, and what they derive may go again.
     home = next((ancestor for ancestor in cls.__mro__ if "_declaration" in vars(ancestor)), cls)
-    type.__setattr__(home, name, _property(name, [kind], found))
+    setattr(home, name, _property(name, [kind], found))
     return True
 
 

@@ -6,7 +6,6 @@ import dataclasses
 from abc import update_abstractmethods
 from collections.abc import Collection, Mapping
 from functools import wraps
-from inspect import unwrap
 from multiprocessing.reduction import ForkingPickler
 from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, dataclass_transform
@@ -152,9 +151,9 @@ def _shapes_of(summary: Summary) -> dict[str, tuple[str, str]]:
 
 
 def _ask_for_fields(cls: type) -> None:
-    """Let the own `__init__` of a class say that it leaves an object without fields. One that calls another is left as it is."""
+    """Let the own `__init__` of a class say that it leaves an object without fields, or uses them before they are stored."""
     own = vars(cls).get("__init__")
-    if not isinstance(own, FunctionType) or "__init__" in unwrap(own).__code__.co_names:
+    if not isinstance(own, FunctionType):
         return
 
     @wraps(own)
@@ -163,13 +162,11 @@ def _ask_for_fields(cls: type) -> None:
         try:
             own(self, *args, **keywords)
         except AttributeError as error:
-            if hasattr(self, "_lock"):
+            if error.obj is not self or hasattr(self, "_lock"):
                 raise
             cause = error
         if not hasattr(self, "_lock"):
-            raise TypeError(
-                f"{cls.__name__}.__init__ has to call super().__init__(...), which stores the fields"
-            ) from cause
+            raise TypeError(f"{cls.__name__}.__init__ has to call super().__init__(...) first") from cause
 
     type.__setattr__(cls, "__init__", init)
 

@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
-from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.distributed.tensor import DTensor, Replicate, distribute_module, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
@@ -70,32 +70,6 @@ def sharded(module: nn.Module) -> nn.Module:
 
 def fully_sharded(folder: Path) -> None:
     each_pair(lambda pair: lambda module: trained(sharded(module), mine(pair.input)))
-
-
-class Routed(Module):
-    gate: nn.Linear = submodule(nn.Linear, 4, 4, dtype=torch.float32, keep_dtype=True)
-    body: nn.Linear = submodule(nn.Linear, 4, 4)
-
-    def forward(self, x: Tensor) -> Tensor:
-        seen.append((self.gate.weight.dtype, self.body.weight.dtype))
-        routed: Tensor = self.gate(x.float())
-        found: Tensor = self.body(routed.to(self.body.weight.dtype))
-        return found * routed
-
-
-seen: list[tuple[torch.dtype, torch.dtype]] = []
-
-
-def kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype(folder: Path) -> None:
-    policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-    mesh = init_device_mesh("cpu", (WORLD,))
-    module = Routed()
-    for name in module.kept_names():
-        fully_shard(module.get_submodule(name), mesh=mesh, reshard_after_forward=False)
-    fully_shard(module, mesh=mesh, mp_policy=policy)
-    module.gate.unshard()  # type: ignore[operator] # what fully_shard makes it
-    trained(module, torch.ones(2, 4))
-    assert set(seen) == {(torch.float32, torch.bfloat16)}, seen
 
 
 def tensor_parallel(folder: Path) -> None:
@@ -164,7 +138,6 @@ CHECKS: Sequence[Check] = (
     a_tie_that_is_sharded_apart_is_refused,
     distributed_data_parallel,
     fully_sharded,
-    kept_children_that_are_sharded_without_a_policy_are_computed_in_their_dtype,
     tensor_parallel,
     tensor_parallel_of_own_parameters,
     cached_values_while_sharded,

@@ -172,8 +172,9 @@ def test_an_own_constructor_has_to_call_the_generated_one() -> None:
 
         def __init__(self) -> None:
             self.tokens = torch.ones(2)
+            super().__init__(self.tokens)
 
-    expected = r"Assigning.__init__ has to call super\(\).__init__\(...\), which stores the fields"
+    expected = r"Assigning.__init__ has to call super\(\).__init__\(...\) first"
     with pytest.raises(TypeError, match=expected) as caught:
         Assigning()
     assert isinstance(caught.value.__cause__, AttributeError)

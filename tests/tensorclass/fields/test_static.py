@@ -88,7 +88,7 @@ def test_a_list_that_holds_itself_is_kept() -> None:
 
 def test_what_tensordict_wraps_is_unwrapped() -> None:
     object_ = noted(NonTensorData("a"))
-    assert object_.note == "a"
+    assert object_.note == noted(NonTensorStack(NonTensorData("a"), NonTensorData("a"))).note == "a"
     with pytest.raises(ValueError, match=r"^Noted\.note: expected one value, got a NonTensorStack; a PerItem field "):
         object_.note = NonTensorStack(NonTensorData("a"), NonTensorData("b"))
     with pytest.raises(TypeError, match=r"got a Tensor"):

@@ -175,6 +175,7 @@ CHANGES = (
     ("t: Part | None", "t: Part", None),
     ("t: Tensor", "t: PerItem[str]", torch.zeros(2)),
     ("t: str", "t: PerItem[str]", "ab"),
+    ("t: PerItem[str]", "t: list[str]", ["a", "b"]),
     ("t: float", "t: Tensor", 0.5),
     ("t: Tensor", "t: float", torch.zeros(2)),
 )

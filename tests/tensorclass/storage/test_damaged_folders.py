@@ -142,12 +142,12 @@ def test_a_wrong_shape_or_dtype_is_refused(folder: Path, key: str, value: object
         (lambda found: found["root"]["entries"].update(x=3), r"x: expected a JSON object, got 3"),
         (
             lambda found: found["root"]["entries"].update(x={"value": {"$": "tuple", "value": []}}),
-            r"Outer\.x: expected no static value, got one",
+            r"Outer\.x: saved as static, but declared as tensors",
         ),
         (lambda found: found["root"]["entries"].update(inner=None), r"Outer\.inner: expected .*Inner, got None"),
         (
             lambda found: found["root"]["entries"].update(source=None),
-            r"Outer\.source: expected a static value, got none",
+            r"Outer\.source: saved as tensors, but declared as static",
         ),
         (
             lambda found: found["root"]["entries"].update(source={"value": {"$": "module", "value": "os"}}),

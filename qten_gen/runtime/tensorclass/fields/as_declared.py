@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
-from torch import Size, Tensor
+from torch import Size
 
 from ....common.field_kinds import FieldKind
 from ..core.construction import default
 from ..core.contents import nested_class
-from ..core.error_text import describe, suggestion
+from ..core.error_text import suggestion
 from ..core.stored import Stored
 from .annotated_shapes import refuse_contents, shaped
 from .dicts_and_lists import tensor_dict, tensor_list, unbatched
 from .nested import nested
 from .per_item import per_item
 from .ragged import ragged
-from .static import cast_static
+from .static import cast_static, static
 from .tensor import NumberKind, number, tensor
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def as_declared(
     if name in self._per_item:
         return per_item(self, name, value, batch_size)
     if name in self._static:
-        return value if declared.cast is None else cast_static(self, name, declared.cast, value)
+        return static(self, name, value) if declared.cast is None else cast_static(self, name, declared.cast, value)
     if name in self.__ragged__:
         rows = cast(Any, nested_class(type(self), name)).rows_class
         shape = (
@@ -83,8 +83,6 @@ def fit_saved(self: Stored, saved: dict[str, object], batch_size: Size, device: 
         if is_added and name not in kind._defaults:
             raise TypeError(f"{kind.__name__}: nothing was saved for the field {name!r}, which has no default")
         value = default(self, name) if is_added else saved[name]
-        if name in self._static and isinstance(value, (Tensor, Stored)):
-            raise TypeError(f"{kind.__name__}.{name}: expected a static value, got {describe(value)}")
         try:
             saved[name] = as_declared(self, declared, value, batch_size, device)
         except (TypeError, ValueError) as error:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 import torch
 from torch import Tensor
 
+from ..core import late
 from ..core.error_text import describe, label
 from ..core.stored import Stored
 
@@ -74,15 +75,18 @@ def _has_batch_size(value: object) -> bool:
 
 
 def unwrapped(where: str, value: object) -> object:
-    """The content of a `NonTensorData` of tensordict; any other value as it is.
+    """The content of a `NonTensorData` of tensordict, or of a `NonTensorStack` of equal ones; any other value as it is.
 
     Raises:
-        ValueError: it is a `NonTensorStack`, which has values of items.
+        ValueError: it is a `NonTensorStack` whose values differ.
     """
     library = sys.modules.get("tensordict")
     if library is None:
         return value
     if isinstance(value, getattr(library, "NonTensorStack", ())):
+        values = [unwrapped(where, part) for part in cast(Any, value).tensordicts]
+        if values and all(late.same_values.equal(values[0], other) for other in values):
+            return values[0]
         raise ValueError(
             f"{where}: expected one value, got a NonTensorStack; a PerItem field has a value for each item"
         )

@@ -206,7 +206,7 @@ OPERATORS = (
 
 OPERATOR_GROUP = Group(
     "Operators",
-    "The other operand is an object of the same class and batch size, a number, or a tensor that broadcasts over "
+    "A binary operator takes an object of the same class and batch size, a number, or a tensor that broadcasts over "
     "the batch size. Comparisons give an object with bool tensors, so objects cannot be keys of a dict. `+=` and the like "
     "change the object in place.",
     OPERATORS,

@@ -156,8 +156,8 @@ def _value(cls: type[Stored], declared: FieldSummary, entry: Entry, folder: str,
     """The value of an entry: static, a tensor, nested, None, or several tensors."""
     name = declared.name
     if isinstance(entry, StaticEntry) != (name in cls._static):
-        expected, got = ("a", "none") if name in cls._static else ("no", "one")
-        raise StorageError(f"{where}: expected {expected} static value, got {got}")
+        saved, declared_as = ("tensors", "static") if name in cls._static else ("static", "tensors")
+        raise StorageError(f"{where}: saved as {saved}, but declared as {declared_as}")
     if isinstance(entry, StaticEntry):
         return decode(entry.value, where)
     if entry is None:
