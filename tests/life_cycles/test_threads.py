@@ -37,13 +37,9 @@ class Declared(Module):
     embed: nn.Embedding = submodule(nn.Embedding, 4, DIM)
     head: nn.Parameter = param(tie="embed.weight")
     router: nn.Linear = submodule(nn.Linear, DIM, 2, dtype=torch.float32, keep_dtype=True)
-<<<<<<< HEAD
-    inv_freq: Tensor = buffer(DIM // 2, persistent=False, value=lambda model: frequencies(DIM))
-=======
     inv_freq: Tensor = buffer(
         DIM // 2, persistent=False, value=lambda model: frequencies(DIM), dtype=torch.float32, keep_dtype=True
     )
->>>>>>> main
 
 
 Model = Plain | Declared
