@@ -120,11 +120,8 @@ class AnnotationWalk:
         module, name = getattr(value, "__module__", ""), getattr(value, "__qualname__", None)
         if name is None:
             name = getattr(value, "__name__", None) or str(getattr(value, "_name", ""))
-        if (
-            isinstance(value, type)
-            and getattr(value, "_is_tensorclass", False)
-            and module.partition(".")[0] != "tensordict"
-        ):
+        is_tensordicts = isinstance(value, type) and getattr(value, "_is_tensorclass", False)
+        if is_tensordicts and module.partition(".")[0] != "tensordict":
             return "tensordict.TensorClass"  # whatever the class is that tensordict made, fields refuse it
         # A class derived from Tensor is a tensor to a field.
         tensor: type = vars(sys.modules["torch"])["Tensor"]
@@ -196,6 +193,9 @@ class AnnotationWalk:
         try:
             found = self._of_body(first) or self._statement.resolve(first)
         except NameError:
+            path = statement.qualname.rpartition("<locals>.")[2]
+            if rest and path.startswith(f"{first}."):
+                return self._from_class_around(dotted, path)
             return self._from_unresolved(".".join([self._qualified(first), *rest]))
         for index, part in enumerate(rest):
             if not hasattr(found, part) and isinstance(found, types.ModuleType):
@@ -206,13 +206,20 @@ class AnnotationWalk:
             found = getattr(found, part)
         return self._from_object(found)
 
+    def _from_class_around(self, dotted: str, path: str) -> TypeExpr:
+        """The type of what a class around this one holds. That one gets its name at its end, so its body is looked into."""
+        around = path
+        while not dotted.startswith(f"{around}."):  # of the outermost class it does
+            around = around.rpartition(".")[0]
+        found = self._from_dotted(dotted.removeprefix(f"{around}."))
+        return found if found.name.endswith(f".{dotted}") else TypeExpr(dotted.partition(".")[0], text=dotted)
+
     def _of_body(self, name: str) -> object:
         """The object that the class body has bound to a name: a nested class, or an alias. None for fields and other names."""
         statement = self._statement
         found = statement.namespace.get(name)
-        is_type = isinstance(found, type | typing.TypeVar | types.GenericAlias | types.UnionType) or typing.get_origin(
-            found
-        )
+        kinds = type | typing.TypeVar | types.GenericAlias | types.UnionType
+        is_type = isinstance(found, kinds) or typing.get_origin(found)
         return found if is_type and name not in statement.annotations else None
 
     def _qualified(self, name: str) -> str:

@@ -93,7 +93,8 @@ def unknown_type(context: RuleContext) -> Iterator[Problem]:
     if context.is_running or context.file is None:
         for declared in context.fields:
             for name, type in _unknown(declared.type, None):
-                message = f"{declared.name} is annotated with {name}, which is not defined"
+                written = type.text if type.text.startswith(f"{name}.") else name  # in a class around this one
+                message = f"{declared.name} is annotated with {written}, which is not defined"
                 yield Problem(message, type.place, "define or import it before the class")
         return
     for field in context.source.fields:

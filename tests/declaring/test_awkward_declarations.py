@@ -187,3 +187,22 @@ def test_jit_off_says_that_a_class_in_a_class_has_to_move(project: Any, monkeypa
     message = r"nothing is generated for Outer\.Batch, which stands in a class or a function.* Move it to the top level"
     with pytest.raises(ImportError, match=message):
         project.load("model")
+
+
+AROUND = """class Outer(TensorClass):
+    class Kind: ...
+    class Inner(TensorClass):
+        class Deep(TensorClass):
+            kind: "Outer.Kind | None" = None
+        deep: "Outer.Inner.Deep | None" = None
+        later: "Outer.{}" = None
+    class Later(TensorClass): ...
+"""
+
+
+def test_what_a_class_around_holds_is_found_before_that_class_has_its_name(project: Any) -> None:
+    project.write(model=HEAD + AROUND.format("Kind"), wrong=HEAD + AROUND.format("Later"))
+    inner = project.load("model").Outer.Inner
+    assert [inner._static, list(inner._nested), inner.Deep._static] == [("later",), ["deep"], ("kind",)]
+    with pytest.raises(Exception, match=r"later is annotated with Outer\.Later, which is not defined"):
+        project.load("wrong")

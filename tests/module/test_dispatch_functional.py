@@ -7,8 +7,7 @@ import itertools
 import operator
 import weakref
 from abc import ABC
-from collections.abc import Callable, Mapping
-from numbers import Number
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 from unittest.mock import Mock, create_autospec
 
@@ -250,15 +249,6 @@ def test_abstract_classes_and_protocols_count_as_in_singledispatch(world: World)
             if cls is not Closes:
                 expected = answer(single, cls(), None)
                 assert [answer(owner(), cls()) for _ in range(2)] == [expected] * 2
-
-
-def test_abstract_classes_of_the_standard_library_are_followed() -> None:
-    name = functional()
-    name.register(Mapping)(lambda functional, obj: "mapping")
-    name.register(Number)(lambda functional, obj: "number")
-    name.register(dict)(lambda functional, obj: "dict")
-    assert (name()({}), name()(3), name()(2.5)) == ("dict", "number", "number")
-    assert not name().allows([])
 
 
 def test_a_virtual_subclass_that_is_declared_after_a_call_is_seen() -> None:

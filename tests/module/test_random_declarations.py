@@ -261,22 +261,3 @@ def test_a_state_dict_of_other_arguments_has_the_same_missing_and_unexpected_key
             sorted(wanted.missing_keys),
             sorted(wanted.unexpected_keys),
         )
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_two_instances_share_nothing(seed: int) -> None:
-    one, two = declared(seed)(**arguments(seed)), declared(seed)(**arguments(seed))
-
-    for module in (one, two):
-        assert len(memory(module)) == sum(1 for _ in tensors(module))
-    assert not memory(one) & memory(two)
-    assert not {id(child) for child in one.modules()} & {id(child) for child in two.modules()}
-
-
-def tensors(module: nn.Module) -> Iterator[Tensor]:
-    found = chain(module.parameters(), module.buffers())
-    return (tensor for tensor in found if tensor.numel())
-
-
-def memory(module: nn.Module) -> set[int]:
-    return {tensor.data_ptr() for tensor in tensors(module)}

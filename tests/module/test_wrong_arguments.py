@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -19,7 +18,6 @@ from qten_gen import (
     Module,
     ModuleDict,
     ModuleList,
-    TensorClass,
     buffer,
     check,
     choice,
@@ -126,10 +124,6 @@ class Valued(Module):
 class Typo(Module):
     inner: nn.Linear = submodule(nn.Linear, 2, 2)
     outer: nn.Parameter = param(tie="inner.wieght")
-
-
-class Batch(TensorClass):
-    x: Tensor
 
 
 _MODULES: tuple[Any, ...] = (
@@ -239,13 +233,6 @@ def test_errors_of_other_constructors_stay_as_they_are() -> None:
 
     with pytest.raises(IndexError, match="^no 3$"):
         Parent(3)
-
-
-@pytest.mark.parametrize(("name", "wrong"), [*itertools.product(["device", "batch_size"], ["foo", [1.5], {"a": 1.5}])])
-def test_a_tensor_class_names_itself_too(name: str, wrong: Any) -> None:
-    given: dict[str, Any] = {name: wrong}
-    with pytest.raises((TypeError, ValueError), match=rf"^Batch\.{name}: expected .*, got"):
-        Batch(torch.ones(3), **given)
 
 
 class Kept(nn.Module):

@@ -233,5 +233,5 @@ def _below(prefix: str, path: str) -> str:
 def _configuration(module: nn.Module) -> str:
     """The values of a declared module's configuration that can be compared."""
     names = type(module)._config if isinstance(module, ModuleBase) else ()
-    leaves = tree_leaves([getattr(module, name) for name in names])
+    leaves = tree_leaves([getattr(module, name, None) for name in names])
     return repr([leaf for leaf in leaves if isinstance(leaf, bool | int | float | complex | str)])

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ... import __version__
-from ...runtime.module.life_cycles import write_whole
+from ...runtime.module.unsaved_buffers import write_whole
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh

@@ -59,7 +59,7 @@ class DeclaredModule(ModuleBase, Functional):
     def __getstate__(self) -> dict[str, object]:
         state = vars(self)
         if WATCHED in state:
-            from .life_cycles import state_to_copy
+            from .unsaved_buffers import state_to_copy
 
             state = state_to_copy(self)
         return {name: value for name, value in state.items() if name not in (VIRTUAL_CACHE, TIES)}
@@ -84,10 +84,15 @@ class DeclaredModule(ModuleBase, Functional):
         if isinstance(applied, Emptying):  # the module around this one does what is left
             return super()._apply(fn, recurse)  # type: ignore[no-untyped-call] # as above
         if WATCHED in vars(self):
-            from .life_cycles import look
+            from .unsaved_buffers import look
 
             look(self)
         before = dict(self._buffers) if self._non_persistent_buffers_set else None
+        left = []
+        if self._forward_pre_hooks:
+            from .emptying import marked
+
+            left = marked(self)
         change = fn
         if type(self)._kept:
             from .ties_and_dtypes import keeping_dtypes
@@ -98,8 +103,8 @@ class DeclaredModule(ModuleBase, Functional):
         except NotImplementedError as error:
             if "Cannot copy out of meta tensor" not in str(error):
                 raise
-            if WATCHED in vars(self):
-                from .life_cycles import look_once
+            if any(WATCHED in vars(part) for part in self.modules()):
+                from .unsaved_buffers import look_once
 
                 if look_once(self, torch.device("cpu")):
                     return self._apply(fn, recurse)
@@ -108,9 +113,13 @@ class DeclaredModule(ModuleBase, Functional):
                 " their initial values there, and module.to_empty(device=device) allocates them without values"
             ) from None
         if before is not None:
-            from .life_cycles import remake_moved
+            from .unsaved_buffers import remake_moved
 
             remake_moved(self, before)
+        if left:
+            from .emptying import mark_again
+
+            mark_again(left)
         return self
 
     def _load_from_state_dict(
@@ -147,7 +156,7 @@ class DeclaredModule(ModuleBase, Functional):
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
         if assigns and WATCHED in vars(self):
-            from .life_cycles import look_once
+            from .unsaved_buffers import look_once
 
             given = (each.device for each in state_dict.values() if isinstance(each, Tensor) and not each.is_meta)
             look_once(self, next(given, torch.get_default_device()))

@@ -1,7 +1,7 @@
 """`to_empty` of a declared module: its tensors have memory without values, until something loads or initialises them.
 
 nn.Module gives each tensor memory, one module after another. The outermost declared module then sees to all that are below it:
-unsaved buffers get their values (`life_cycles.py`), each other tensor is marked, and the first call looks for the marks.
+unsaved buffers get their values (`unsaved_buffers.py`), each other tensor is marked, and the first call looks for the marks.
 Parameters of which this process holds a part are drawn as a whole when a trainer initialises them, so that the values do not
 depend on the number of processes.
 """
@@ -18,9 +18,10 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ...common.name_patterns import listed
-from .life_cycles import look, remake_emptied, unhook
 from .marks import is_first_marked, mark_first
 from .module_base import INITIALIZING, WATCHED, ModuleBase
+from .stand_in import declared_class
+from .unsaved_buffers import look, remake_emptied, unhook
 
 Before = list[tuple[nn.Module, dict[str, Tensor | None] | None]]
 """The modules that are emptied, children first, each with the buffers that it had before; None where none is unsaved."""
@@ -71,6 +72,18 @@ def _own_saved(module: nn.Module) -> list[tuple[str, Tensor]]:
     return saved
 
 
+def marked(module: nn.Module) -> list[tuple[nn.Module, str]]:
+    """What is left without values in a module that was emptied: a cast would change the marks."""
+    if _before_first_call not in module._forward_pre_hooks.values():
+        return []
+    return [(part, name) for part in module.modules() for name, each in _own_saved(part) if is_first_marked(each)]
+
+
+def mark_again(marked: list[tuple[nn.Module, str]]) -> None:
+    """Mark it again after a cast."""
+    mark_first([each for part, name in marked for own, each in _own_saved(part) if own == name])
+
+
 def _before_first_call(module: nn.Module, args: tuple[object, ...]) -> None:
     """A hook before the first call after `to_empty`.
 
@@ -88,8 +101,8 @@ def _before_first_call(module: nn.Module, args: tuple[object, ...]) -> None:
     left = [f"{path}.{name}".lstrip(".") for path, name, tensor in saved if is_first_marked(tensor)]
     if left:
         raise RuntimeError(
-            f"{type(module).__name__}: nothing has written {listed(left)} since to_empty() gave it memory; load it from a"
-            " checkpoint, or initialise it by reset_parameters(). The next call does not look"
+            f"{declared_class(module).__name__}: nothing has written {listed(left)} since to_empty() gave it memory; load it from"
+            " a checkpoint, or initialise it by reset_parameters(). The next call does not look"
         )
 
 

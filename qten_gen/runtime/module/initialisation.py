@@ -208,8 +208,7 @@ def recompute(module: nn.Module, name: str, function: Computed) -> None:
     if fresh and name in fresh:
         fresh.discard(name)
         return
-    held = module._buffers.get(name)
-    held = module._parameters.get(name) if held is None else held
+    held = _registered(module, name)
     if held is not None:
         held.copy_(_computed(module, name, function, held.device, held.dtype, tuple(held.shape)))
 

@@ -13,7 +13,7 @@ from ...common import language
 from ...common.fingerprint_rows import attributes, recorded_call
 from ...common.naming import REFERENCE
 from ..declaring.metaclass import DeclarationMeta
-from .module_base import REMAKING, ModuleBase, any_on_meta
+from .module_base import REMAKING, ModuleBase, any_on_meta, with_plain_parts
 
 if TYPE_CHECKING:
     from dataclasses import field as dataclass_field
@@ -67,10 +67,11 @@ class ModuleMeta(DeclarationMeta):
                 if (said := explained(cls, error)) is None:
                     raise
                 raise said from error
-            if getattr(module, "_non_persistent_buffers_set", None) and any_on_meta(module._buffers.values()):
-                from .life_cycles import watch, written_elsewhere
+            for part in with_plain_parts(module) if "_modules" in vars(module) else ():
+                if part._non_persistent_buffers_set and any_on_meta(part._buffers.values()):
+                    from .unsaved_buffers import watch, written_elsewhere
 
-                watch(module, written_elsewhere(module))
+                    watch(part, written_elsewhere(part))
             return module
 
         @property
@@ -161,7 +162,7 @@ def _place_properties(cls: type[ModuleBase], summary: Summary) -> None:
             setattr(cls, name, value)
             delattr(generated, name)
         elif call is not None and call.name == language.BUFFER and call.kwargs.get("persistent") is False:
-            from .life_cycles import unsaved
+            from .unsaved_buffers import unsaved
 
             setattr(cls, name, unsaved(name, value.__doc__ or ""))
             makes_unsaved = True
@@ -181,7 +182,7 @@ def _noting(method: Callable[..., None]) -> Callable[..., None]:
     def noting(self: ModuleBase, /, *args: object, **keywords: object) -> None:
         method(self, *args, **keywords)
         if self._non_persistent_buffers_set and any_on_meta(self._buffers.values()):
-            from .life_cycles import watch
+            from .unsaved_buffers import watch
 
             watch(self)
 

@@ -138,6 +138,16 @@ def any_on_meta(registered: Iterable[Any]) -> bool:
     return any(each is not None and each.is_meta for each in registered)
 
 
+def with_plain_parts(module: nn.Module) -> list[nn.Module]:
+    """A module, and the ones in it that are not declared and which no declared one among them looks after."""
+    parts = [module]
+    for part in parts:
+        for child in part._modules.values():
+            if child is not None and not isinstance(child, ModuleBase):
+                parts.append(child)
+    return parts
+
+
 class RegisteredProperty(property):
     """The property of a parameter, buffer or submodule.
 

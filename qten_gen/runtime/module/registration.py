@@ -132,6 +132,7 @@ def new_parameter(
         KNOWN
         # A mode, such as for fake tensors, may make another kind.
         and type(data) is Tensor
+        # The class declares the name, so that nothing else has it but what is registered.
         and type(getattr(cls, name, None)) is RegisteredProperty
         and name not in state
         and name not in state["_buffers"]

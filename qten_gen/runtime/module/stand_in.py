@@ -49,10 +49,9 @@ def seeded(seed: int, name: str) -> Iterator[None]:
 def made_values(module: nn.Module, names: list[str], seed: int = 0) -> dict[str, Tensor | None]:
     """The values of unsaved buffers, on the CPU; None for one that nothing makes without reading saved tensors."""
     values = dict[str, Tensor | None].fromkeys(names)
-    # A class that a parametrization or `fully_shard` derives has another name.
-    cls = next((each for each in type(module).__mro__ if "_declared_as" in vars(each)), type(module))
+    cls = declared_class(module)
     try:
-        with seeded(seed, cls.__qualname__), _OnCpu("cpu"), _NothingElseIsWritten():
+        with seeded(seed, cls.__qualname__), _precise(), _OnCpu("cpu"), _NothingElseIsWritten():
             twin = _stand_in(module, {})
             marks = {name: mark(_empty(module._buffers[name])) for name in names}
             twin._buffers.update({name: each.tensor for name, each in marks.items()})
@@ -67,6 +66,23 @@ def made_values(module: nn.Module, names: list[str], seed: int = 0) -> dict[str,
         is_same = made is each.tensor and type(made) is Tensor
         values[name] = None if made is None or made.is_meta or (is_same and unfilled(made, each.version) > 0) else made
     return values
+
+
+def declared_class(module: nn.Module) -> type[nn.Module]:
+    """The class that was declared: one that a parametrization or `fully_shard` derives has another name."""
+    return next((each for each in type(module).__mro__ if "_declared_as" in vars(each)), type(module))
+
+
+@contextmanager
+def _precise() -> Iterator[None]:
+    """No autocast, and a default dtype of at least 32 bits, where a trainer that has others asks for the values."""
+    default = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(torch.promote_types(default, torch.float32))
+        with torch.autocast("cpu", enabled=False):
+            yield
+    finally:
+        torch.set_default_dtype(default)
 
 
 def fixed_values(module: nn.Module, names: list[str]) -> dict[str, Tensor]:
@@ -166,8 +182,11 @@ def _stand_in(module: nn.Module, made: _Made) -> nn.Module:
     state["_modules"] = _Children(module._modules)
     state["_modules"].made = made
     for key, value in vars(module).items():
-        if key not in (*state, WATCHED, *INITIALIZING):  # the last may be bound to the module itself
-            state[key] = _copied(value, made)
+        if key in (*state, WATCHED, *INITIALIZING):  # the last may be bound to the module itself
+            continue
+        # FSDP1 lets a plain tensor take the place of a parameter.
+        is_declared = isinstance(value, Tensor) and key in getattr(type(module), "_specifiers", ())
+        state[key] = _on_meta(value) if is_declared else _copied(value, made)
     return twin
 
 

@@ -79,11 +79,13 @@ def restore_ties(module: ModuleBase) -> None:
         own = at and at.parameter
         if at is None or place is None or not isinstance(own, nn.Parameter):
             continue  # switched off, or lent
-        if isinstance(place.holder, ModuleBase) and place.leaf in place.holder._tied:
-            restore_ties(place.holder)
+        # The other name may be tied itself: then its own tie comes first, and passes on afterwards what this one gives.
+        inner = place.holder
+        if isinstance(inner, ModuleBase) and place.leaf in inner._tied:
+            restore_ties(inner)
         other = place.parameter
         if isinstance(other, nn.Parameter) and own is not other:
-            from .life_cycles import is_lent
+            from .unsaved_buffers import is_lent
 
             if is_lent():
                 continue
@@ -94,8 +96,8 @@ def restore_ties(module: ModuleBase) -> None:
                 )
             own = _newer(own, other, known.get(name, known.get(path)))
             at.holder._parameters[at.leaf] = place.holder._parameters[place.leaf] = own
-            if isinstance(place.holder, ModuleBase) and place.leaf in place.holder._tied:
-                restore_ties(place.holder)
+            if isinstance(inner, ModuleBase) and place.leaf in inner._tied:
+                restore_ties(inner)
         known[name] = id(own)
 
 
@@ -121,6 +123,8 @@ def tied(path: str, name: str, doc: str) -> RegisteredProperty:
             holder = module
             for step in steps:
                 holder = None if holder is None else holder._modules.get(step)
+            if leaf in getattr(type(holder), "_tied", ()):  # to a tied name, which is restored before it is read
+                getattr(holder, leaf, None)
             other = None if holder is None else holder._parameters.get(leaf)
             if other is not None and other is not module._parameters.get(name):
                 restore_ties(module)
@@ -355,9 +359,9 @@ def cast_assigned(module: nn.Module, state_dict: MutableMapping[str, Tensor], pr
     for name, tensor in kept_tensors(module):
         given = state_dict.get(f"{prefix}{name}")
         if isinstance(given, Tensor) and given.dtype != tensor.dtype:
-            cast = given.detach().to(tensor.dtype)
+            changed = given.detach().to(tensor.dtype)
             is_parameter = isinstance(given, nn.Parameter)
-            state_dict[f"{prefix}{name}"] = nn.Parameter(cast, given.requires_grad) if is_parameter else cast
+            state_dict[f"{prefix}{name}"] = nn.Parameter(changed, given.requires_grad) if is_parameter else changed
 
 
 _PARTS = ("_orig", "_mask", "_g", "_v", "_u")

@@ -152,6 +152,7 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
         return virtual(module, owner, name)
     attributes: dict[str, Any] = module.__dict__
     dtype, device = dtype_device_source(module)
+    # The owner too: `super().mask` is another value under the same name.
     state = owner, dtype, device, attributes.get("training"), get_default_dtype()
     if VIRTUAL_CACHE in attributes and name in attributes[VIRTUAL_CACHE]:
         value, version, known, stream, sources = attributes[VIRTUAL_CACHE][name]
@@ -160,6 +161,7 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
             # A reader may have changed the value itself.
             and value._version == version
             and not value.requires_grad
+            # A captured graph would keep the address of a value that the cache may let go.
             and (stream is None or (not _is_capturing() and stream == _stream(device)))
         ):
             for key, source in sources:

@@ -58,13 +58,12 @@ def _running(entry: TracebackType) -> str:
     """The expression that an entry of a traceback was evaluating; empty where its source is not there."""
     code = entry.tb_frame.f_code
     line, last, start, end = next(islice(code.co_positions(), entry.tb_lasti // 2, None))
-    lines = linecache.getlines(code.co_filename)[(line or 1) - 1 : last]
-    if not lines or start is None or end is None:
+    lines = linecache.getlines(code.co_filename)
+    if not lines or line is None or last is None or start is None or end is None:
         return ""
-    lines[-1] = lines[-1].encode()[:end].decode()
-    lines[0] = lines[0].encode()[start:].decode()
+    place = ast.expr(lineno=line, end_lineno=last, col_offset=start, end_col_offset=end)
     try:
-        return ast.unparse(ast.parse("".join(lines).strip()))
+        return ast.unparse(ast.parse(ast.get_source_segment("".join(lines), place) or ""))
     except SyntaxError:
         return ""
 

@@ -44,7 +44,7 @@ def _trace_of(error: BaseException) -> str:
     Frames of this package, of the import system and of torch between two frames of the user are left out.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if _is_users(frame.filename)]
+    own = [frame for frame in frames if is_users(frame.filename)]
     shown = own or [frame for frame in frames if not _is_ours(frame.filename)][-1:]
     for frame in shown:
         linecache.checkcache(frame.filename)
@@ -57,7 +57,7 @@ def _is_ours(filename: str) -> bool:
     return filename.startswith((_PACKAGE + os.sep, "<"))
 
 
-def _is_users(filename: str) -> bool:
+def is_users(filename: str) -> bool:
     """True for a file of the user: not of this package, of an installed one, or of Python."""
     parts = filename.split(os.sep)
     installed = "site-packages" in parts or "dist-packages" in parts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..inspect.model_building import model_of
 from ..inspect.model_tree import contents_of, tensors_of
 from ..inspect.targets import named, split_call
-from ..inspect.user_code import aside
+from ..inspect.user_code import aside, is_users
 from .lock import TIE, UNNAMED, UNSAVED, Line, Lock, folded, unfolded
 
 
@@ -46,16 +47,21 @@ def current(target: str, import_roots: tuple[str, ...] = ()) -> Current:
             return Current(Lock(target, {}, tuple(_fields(declaration))), {})
         model = model_of(target, import_roots=import_roots)
         lines = folded(_tensors(model))
-    # The versions of torch's classes are not the user's.
     classes = {
         path: type(module)
         for path, module in model.named_modules(remove_duplicate=False)
-        if type(module).__module__.partition(".")[0] not in ("torch", "qten_gen")
+        if _is_own(type(module).__module__, found.__module__)
     }
     # Each declared class has a version, and a plain one that sets `_version`.
     versioned = [cls for cls in classes.values() if issubclass(cls, ModuleBase) or cls._version != nn.Module._version]
     versions = {cls.__name__: cls._version for cls in versioned}
     return Current(Lock(target, versions, lines), {path: cls.__name__ for path, cls in classes.items()}, model)
+
+
+def _is_own(module: str, target: str) -> bool:
+    """True if the versions of a module's classes are the user's: not of a library, but for the one that holds the target."""
+    file: str | None = getattr(sys.modules.get(module), "__file__", None)
+    return module.partition(".")[0] == target.partition(".")[0] or is_users(file or "")
 
 
 def _fields(declaration: TensorClassDecl) -> Iterator[Line]:

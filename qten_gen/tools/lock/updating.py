@@ -101,11 +101,10 @@ def unversioned(old: Lock, new: Lock, classes: Mapping[str, str]) -> str | None:
         return None
     if not versions:
         return "old checkpoints notice this: write it with --accept if that is meant"
+    higher = " and ".join(f"version = {version} in {name}" for name, version in versions.items())
     return (
-        f"old checkpoints notice this, and no version was raised: set "
-        f"{' and '.join(f'version = {version} in {name}' for name, version in versions.items())}, with a migrate that "
-        "brings old checkpoints up to date (_version and _load_from_state_dict of a plain nn.Module), or write the lock "
-        "with --accept"
+        f"old checkpoints notice this, and no version was raised: set {higher}, with a migrate that brings old checkpoints "
+        "up to date (_version and _load_from_state_dict of a plain nn.Module), or write the lock with --accept"
     )
 
 

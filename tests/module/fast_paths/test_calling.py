@@ -268,11 +268,3 @@ def test_fx_sees_the_module() -> None:
             return True
 
     assert [node.op for node in AsLeaf().trace(Outer()).nodes] == ["placeholder", "call_module", "output"]
-
-
-def test_a_class_with_its_own_call_impl_is_called_by_nn_module() -> None:
-    class Counting(Twice):
-        def _call_impl(self, *given: object) -> str:
-            return "counted"
-
-    assert untyped(Counting())(3) == "counted"

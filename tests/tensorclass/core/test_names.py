@@ -56,12 +56,6 @@ def test_names_that_do_not_fit_are_refused(given: Any, error: type[Exception], m
     assert value.names == (None, None)
 
 
-def test_a_locked_object_refuses_other_names() -> None:
-    value = Flat(torch.zeros(2), torch.zeros(2), batch_size=2, lock=True)
-    with pytest.raises(RuntimeError, match="^cannot name the dimensions of a Flat: it is locked"):
-        value.names = ["time"]
-
-
 def test_names_follow_the_batch_size() -> None:
     value = named("time", "row")
     value.batch_size = 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import FrozenInstanceError
 from typing import Any, Generic, TypeVar
 
 import numpy
@@ -15,12 +13,6 @@ from qten_gen import DeclarationError, TensorClass
 from tests.tensorclass.declared import Point, point
 
 T = TypeVar("T", bound=str)
-
-
-class Fixed(TensorClass, frozen=True):
-    x: Tensor
-    name: str = "a"
-    inner: Point | None = None
 
 
 class Default(TensorClass):
@@ -58,38 +50,6 @@ class Shadowing(TensorClass, shadow=True):
 
 class Open(TensorClass, open=True):
     x: Tensor
-
-
-def fixed() -> Fixed:
-    return Fixed(torch.zeros(4, 3), inner=point(4), batch_size=4)
-
-
-def test_a_frozen_object_refuses_every_write() -> None:
-    value: Any = fixed()
-    writes: list[Callable[[], object]] = [
-        lambda: setattr(value, "x", torch.ones(4)),
-        lambda: setattr(value, "name", "b"),
-        lambda: setattr(value, "inner", None),
-        lambda: setattr(value, "batch_size", ()),
-        lambda: value.set("x", torch.ones(4)),
-        lambda: value.update({"name": "b"}),
-        lambda: value.__setitem__(0, value[0]),
-        lambda: value.__setitem__(0, 1),
-        lambda: value.requires_grad_(),
-    ]
-    for write in writes:
-        with pytest.raises(FrozenInstanceError):
-            write()
-    assert value.x.eq(0).all()
-    assert (value.name, value.batch_size) == ("a", (4,))
-
-
-def test_the_error_of_a_frozen_class_says_what_to_do() -> None:
-    value: Any = fixed()
-    with pytest.raises(
-        FrozenInstanceError, match=r"cannot assign to Fixed\.x: the class is frozen; use \.replace\(x=\.\.\.\)"
-    ):
-        value.x = torch.ones(4)
 
 
 def test_a_number_field_takes_tensors_and_nothing_else() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,6 @@ class Photo(TensorClass):
 class Album(TensorClass):
     photos: Photo
     owner: str = ""
-
-
-class Fixed(TensorClass, frozen=True):
-    x: Tensor
-    title: PerItem[str]
 
 
 def photo(*batch_size: int, start: int = 0) -> Photo:
@@ -179,13 +173,6 @@ def test_a_locked_object_allows_writes_to_its_values() -> None:
     assert_follows(value)
     with pytest.raises(RuntimeError, match=r"^cannot assign to Photo\.title: it is locked"):
         value.title = value.title
-
-
-def test_a_frozen_object_refuses_writes_to_its_values() -> None:
-    value = Fixed(torch.zeros(2), ["a", "b"], batch_size=2)
-    with pytest.raises(FrozenInstanceError, match="frozen"):
-        value.update_(value.clone())
-    assert value.title.tolist() == ["a", "b"]
 
 
 def test_values_are_there_under_fake_tensors(tmp_path: Path) -> None:

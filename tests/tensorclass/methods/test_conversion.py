@@ -57,10 +57,6 @@ def test_clone_copies_every_tensor_and_copy_none() -> None:
     assert value.clone().x.data_ptr() != value.x.data_ptr()
 
 
-def test_the_batch_size_of_a_dict_is_found_afterwards() -> None:
-    assert Flat.from_dict(flat(4).to_dict()).auto_batch_size_().batch_size == (4,)
-
-
 def test_deepcopy_shares_nothing() -> None:
     value = batch(4)
     copied = copy.deepcopy(value)

@@ -66,11 +66,6 @@ def test_an_index_beyond_the_batch_dimensions_is_refused(index: Any) -> None:
         batch(4)[index]
 
 
-def test_an_index_of_an_object_without_batch_dimensions_is_refused() -> None:
-    with pytest.raises(IndexError, match=r"Batch has 0 batch dimensions, \[0\] indexes 1"):
-        batch()[0]
-
-
 @pytest.mark.parametrize("index", [4, -5, (4,), (..., -5)], ids=str)
 def test_an_index_out_of_range_is_refused(index: Any) -> None:
     with pytest.raises(IndexError, match="out of range for a batch dimension of size 4"):
@@ -180,22 +175,6 @@ def test_an_object_is_not_an_index() -> None:
     value: Any = flat(3)
     with pytest.raises(TypeError, match=r"or a tuple of those, got a Flat$"):
         value[value > 0]
-
-
-def test_assignment_asks_for_the_same_static_values_and_writes_nothing_otherwise() -> None:
-    value = batch(4)
-    before, other = value.clone(), batch(1).replace(source="other")
-    with pytest.raises(ValueError, match=r"Batch\.source is the same for a whole batch, .*: 'test' and 'other'"):
-        value[:1] = other
-    assert_applied(value, before, lambda tensor: tensor)
-
-
-def test_assignment_asks_for_none_in_the_same_fields_and_writes_nothing_otherwise() -> None:
-    value = batch(4)
-    before = value.clone()
-    with pytest.raises(TypeError, match=r"Batch\.mask: expected a value in every object or in none"):
-        value[:1] = batch(1).replace(mask=None)
-    assert_applied(value, before, lambda tensor: tensor)
 
 
 @pytest.mark.parametrize("index", [[2, 0], range(1, 3), [True, False, True], np.array([2, 0]), ([2, 0], [1, 1])])

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import PerItem, TensorClass, Unbatched
+from qten_gen import PerItem, TensorClass
 
-from ..declared import Batch, Flat, batch, flat, tensors
-
-
-class Looked(TensorClass):
-    """With a tensor that the batch does not carry."""
-
-    x: Tensor
-    table: Unbatched[Tensor]
-
-
-class Fixed(TensorClass, frozen=True):
-    """A frozen class with another in a field."""
-
-    flat: Flat
-    x: Tensor
-
-
-def fixed() -> Fixed:
-    return Fixed(flat(4), torch.zeros(4), batch_size=4)
+from ..declared import Batch, batch, flat, tensors
 
 
 @pytest.mark.parametrize(
@@ -141,32 +121,3 @@ def test_a_dict_or_list_is_written_as_a_whole() -> None:
         value.set_("by_name", {"a": torch.zeros(3), "b": 1})
     with pytest.raises(TypeError, match=r"^Heads\.in_order: expected a list of Tensor or a number, got a Tensor"):
         value.set_("in_order", torch.zeros(4))
-
-
-WRITES: dict[str, Callable[[Fixed], object]] = {
-    "set_": lambda value: value.set_("x", 1),
-    "set inplace": lambda value: value.set("x", 1, inplace=True),
-    "update_": lambda value: value.update_({"x": 1}),
-    "update inplace": lambda value: value.update({"x": 1}, inplace=True),
-    "copy_": lambda value: value.copy_(value.clone()),
-    "zero_": lambda value: value.zero_(),
-    "fill_": lambda value: value.fill_(1),
-    "set_ of a nested field": lambda value: value.set_(("flat", "x"), 1),
-    "zero_ of a nested object": lambda value: value.flat.zero_(),
-}
-
-
-@pytest.mark.parametrize("name", WRITES)
-def test_a_frozen_object_refuses_every_write(name: str) -> None:
-    value = fixed()
-    before = {path: tensor.clone() for path, tensor in tensors(value).items()}
-    with pytest.raises(FrozenInstanceError):
-        WRITES[name](value)
-    assert all(torch.equal(tensor, before[path]) for path, tensor in tensors(value).items())
-
-
-@pytest.mark.parametrize("name", ["set_", "set inplace", "update_", "zero_", "fill_"])
-def test_a_locked_object_allows_writes(name: str) -> None:
-    value: Any = flat(4).lock_()
-    WRITES[name](value)
-    assert value.is_locked

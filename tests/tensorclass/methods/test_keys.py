@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import FrozenInstanceError
 from itertools import permutations
 from typing import Any
 
@@ -188,20 +187,6 @@ def test_excluded_fields_are_left_out_of_the_dict() -> None:
     assert left == {"point": {"position": value.point.position}, "source": "test", "tags": ["a"]}
     with pytest.raises(KeyError, match="did you mean 'tokens'"):
         value.exclude("tokns")
-
-
-def test_fields_of_a_frozen_object_are_read_by_key_and_not_set() -> None:
-    class Fixed(TensorClass, frozen=True):
-        x: Tensor
-        y: Tensor | None = None
-
-    value = Fixed(torch.ones(4), batch_size=4)
-    with pytest.raises(FrozenInstanceError):
-        value.set("x", value.x)
-    with pytest.raises(FrozenInstanceError):
-        value.pop("y")
-    with pytest.raises(FrozenInstanceError):
-        value.setdefault("y", value.x)
 
 
 class Several(TensorClass):

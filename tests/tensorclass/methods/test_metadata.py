@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from typing import Any
 
-import pytest
 import torch
 from torch import Tensor
 
 from qten_gen import TensorClass, Unbatched, lifted
 
-from ..declared import Batch, Flat, Point, batch, flat, point
+from ..declared import Batch, Flat, Point, batch, flat
 
 
 class Looked(TensorClass):
@@ -61,17 +59,6 @@ def test_the_device_is_cleared_in_nested_objects_too() -> None:
     assert value.point.device == torch.device("cpu")
     assert value.clear_device_().device is None
     assert value.point.device is None
-
-
-@pytest.mark.parametrize("name", ["auto_batch_size_", "clear_device_"])
-def test_locked_and_frozen_objects_keep_batch_size_and_device(name: str) -> None:
-    class Fixed(TensorClass, frozen=True):
-        point: Point
-
-    with pytest.raises(RuntimeError, match="a Flat: it is locked"):
-        getattr(flat(4).lock_(), name)()
-    with pytest.raises(FrozenInstanceError, match="a Fixed: the class is frozen"):
-        getattr(Fixed(point(4)), name)()
 
 
 class Seen(TensorClass, shadow=True):

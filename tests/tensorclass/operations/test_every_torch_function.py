@@ -111,6 +111,7 @@ def test_functions_of_three_operands_take_the_tensor_first() -> None:
         lambda one, other: torch.clamp(one, other, other + 1),
         lambda one, other: torch.clamp(one, max=other),
         lambda one, other: torch.where(other > 0.5, one, other),
+        lambda one, other: torch.where(one > 3, 1.0, other),
         lambda one, other: torch.polygamma(1, other),
     ]
     for call in calls:
@@ -128,6 +129,14 @@ def test_a_tensor_does_not_become_an_object_in_place() -> None:
     for write in writes:
         with pytest.raises(TypeError, match=REFUSED):
             write(torch.ones(SIZE), example())
+
+
+def test_where_with_a_condition_alone_says_what_to_use() -> None:
+    where: Any = torch.where
+    with pytest.raises(
+        TypeError, match=r"^torch\.where with a condition alone is not defined for Batch; use it on one"
+    ):
+        where(example())
 
 
 def test_out_and_inplace_are_refused_with_advice() -> None:

@@ -52,6 +52,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "add": lambda a: fn.add(a, 2, alpha=3),
     "method add": lambda a: torch.ones(()).add(a, alpha=2),
     "div": lambda a: torch.ones(()).div(a, rounding_mode="floor"),
+    "zeros_like": lambda a: fn.zeros_like(a),
+    "ones_like dtype": lambda a: fn.ones_like(a, dtype=torch.float64),
+    "full_like": lambda a: fn.full_like(a, 3),
     "allclose": lambda a: torch.tensor(fn.allclose(a, a + 1e-9)),
 }
 
@@ -117,9 +120,15 @@ def test_objects_are_equal_where_all_that_they_hold_is() -> None:
         fn.equal(value, torch.ones(SIZE))
 
 
+@pytest.mark.parametrize("name", ["zeros_like", "ones_like", "empty_like", "rand_like", "randn_like"])
+def test_new_objects_may_be_elsewhere_and_of_another_dtype(name: str) -> None:
+    made = getattr(torch, name)(example(), dtype=torch.float64, device="meta")
+    assert (made.x.shape, made.x.dtype, made.device) == ((*SIZE, 4), torch.float64, torch.device("meta"))
+
+
 def test_random_numbers_are_drawn_for_one_tensor_after_the_other() -> None:
     value = example()
-    for function in (fn.bernoulli, fn.poisson, fn.nn.functional.dropout):
+    for function in (fn.bernoulli, fn.poisson, fn.rand_like, fn.randn_like, fn.nn.functional.dropout):
         torch.manual_seed(3)
         got = function(value)
         torch.manual_seed(3)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from qten_gen import TensorClass, lifted
 
@@ -42,17 +41,6 @@ def test_the_dimensions_that_are_left_keep_their_names() -> None:
 def test_dimensions_that_are_not_there_are_refused(dim: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         lifted(torch.sum)(example(), dim)
-
-
-def test_the_field_that_torch_refuses_is_named() -> None:
-    class Mixed(TensorClass):
-        x: Tensor
-        count: Tensor
-
-    mixed = Mixed(torch.ones(2), torch.tensor([1, 2]), batch_size=2)
-    with pytest.raises(RuntimeError, match=r"mean: Mixed\.count: mean\(\): could not infer output dtype"):
-        lifted(torch.mean)(mixed, 0)
-    assert lifted(torch.mean)(mixed, 0, dtype=torch.float64).count == 1.5
 
 
 def test_an_object_without_tensors_has_a_batch_size_that_is_reduced() -> None:

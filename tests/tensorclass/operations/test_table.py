@@ -130,28 +130,6 @@ def test_a_twin_writes_what_the_operation_gives_into_the_same_tensors(operation:
     assert_as_expected(row, before, others, got)
 
 
-class Fixed(TensorClass, frozen=True):
-    """An object of this class never changes."""
-
-    x: Tensor
-
-
-@pytest.mark.parametrize("name", ["fill_", "zero_", "masked_fill_", "detach_"])
-def test_a_frozen_object_refuses_every_operation_in_place(name: str) -> None:
-    value = Fixed(torch.rand(2), batch_size=2)
-    before, given = value.x.clone(), ROWS[name].arguments
-    with pytest.raises(Exception, match="the class is frozen") as raised:
-        getattr(value, name)(*given)
-    assert type(raised.value).__name__ == "FrozenInstanceError"
-    assert torch.equal(value.x, before)
-
-
-def test_augmented_assignment_is_refused_by_a_frozen_object() -> None:
-    value = Fixed(torch.rand(2), batch_size=2)
-    with pytest.raises(Exception, match="the class is frozen"):
-        value += 1
-
-
 def test_every_operation_has_a_row() -> None:
     assert {operation.name for operation in OPERATIONS} == {*ROWS, *WITHOUT_ROW}
 

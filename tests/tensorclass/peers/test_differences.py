@@ -85,17 +85,3 @@ def test_a_flag_of_tensordict_in_brackets_has_advice() -> None:
 
         class Made(TensorClass["skip_post_init_on_rebuild"]):  # type: ignore[type-arg, name-defined] # what the error is about
             x: Tensor
-
-
-def test_post_init_runs_in_the_constructor_only() -> None:
-    runs: list[int] = []
-
-    class Counted(TensorClass):
-        x: Tensor
-
-        def __post_init__(self) -> None:
-            runs.append(1)
-
-    value = Counted(torch.ones(4, 3), batch_size=[4])
-    Counted.stack([value[:2].clone().to(torch.float64), value[2:].double()])
-    assert len(runs) == 1

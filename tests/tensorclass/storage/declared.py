@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from qten_gen import PerItem, TensorClass, field
 
@@ -72,6 +72,29 @@ def outer(*batch_size: int, full: bool = True, seed: int = 0) -> Outer:
         tags=["a", "é"],
         batch_size=batch_size,
     )
+
+
+TENSORS = {
+    "scalar": torch.tensor(3.5),
+    "empty": torch.zeros(0, 3),
+    "bool": torch.tensor([True, False]),
+    "bfloat16": torch.rand(3).bfloat16(),
+    "half": torch.rand(3).half(),
+    "uint16": torch.arange(5).to(torch.uint16),
+    "special numbers": torch.tensor([float("nan"), float("inf"), -0.0]),
+    "complex": torch.rand(3) * 1j,
+    "conjugate": (torch.rand(3) * 1j).conj(),
+    "negative": (torch.rand(3) * 1j).conj().imag,
+    "slice": torch.rand(8)[2:5],
+    "strided": torch.rand(2, 3, 4)[:, ::2, 1:],
+    "transposed": torch.rand(2, 3, 4).permute(2, 0, 1),
+    "expanded": torch.rand(1, 3).expand(5, 3),
+    "gradient": torch.rand(3, requires_grad=True),
+    "parameter": nn.Parameter(torch.rand(3)),
+    "meta": torch.zeros(3, device="meta"),
+    "sparse": torch.eye(3).to_sparse(),
+}
+"""A tensor of each form that there is."""
 
 
 def shown(value: object) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import operator
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from torch import Tensor
 from qten_gen import PerItem, TensorClass, Unbatched, field
 from qten_gen.runtime.tensorclass.storage.metadata import StorageError
 
-from .declared import Titled, assert_equal, files_in
+from .declared import Titled, assert_equal
 from .forms import ALL_FORMS, Form
 
 KEYS = ["a", "A", "a/b", "../x", ".", "..", "", "meta.json", "x.memmap", "é", "a.b", "%2E", "con:"]
@@ -42,17 +41,6 @@ def heads(seed: int = 0) -> Heads:
     )
 
 
-def test_what_is_saved_is_loaded_under_any_key(tmp_path: Path) -> None:
-    saved = heads().memmap(tmp_path)
-    assert_equal(saved, heads())
-    loaded = Heads.load_memmap(tmp_path)
-    assert_equal(loaded, heads())
-    assert (loaded.is_memmap(), loaded.saved_path) == (True, str(tmp_path))
-    assert len(files_in(tmp_path / "logits")) == len(KEYS) + 1
-    heads(1).memmap(tmp_path)
-    assert_equal(saved.memmap_refresh_(), heads(1))
-
-
 @pytest.mark.parametrize("form", ALL_FORMS, ids=lambda form: form.name)
 def test_every_form_of_storage_keeps_every_key(tmp_path: Path, form: Form) -> None:
     assert_equal(form.save(heads(), tmp_path)(Heads), heads())
@@ -68,18 +56,6 @@ def test_a_key_that_no_file_can_be_named_by_is_refused(tmp_path: Path) -> None:
     for save in (half.memmap, half.save_safetensors):
         with pytest.raises(TypeError, match=r"Heads\.logits: 'a\\udc80' has half of a pair of surrogates"):
             save(tmp_path / "half")
-
-
-def test_a_tensor_that_a_field_shares_with_a_dict_stays_one() -> None:
-    class Both(TensorClass):
-        x: Tensor
-        others: dict[str, Tensor]
-
-    globals()["Both"] = Both
-    Both.__qualname__ = "Both"
-    tensor = torch.rand(3)
-    back = pickle.loads(pickle.dumps(Both(tensor, {"x": tensor}), 5))
-    assert back.others["x"] is back.x
 
 
 def test_tensordict_reads_them_as_nested(tmp_path: Path) -> None:

@@ -186,19 +186,6 @@ def test_another_class_is_refused_by_its_fields(folder: Path) -> None:
         Flat.load_memmap(folder)
 
 
-def test_every_byte_of_the_metadata_that_is_cut_off_is_noticed(folder: Path) -> None:
-    text = (folder / "meta.json").read_bytes()
-    for length in range(0, len(text), 7):
-        (folder / "meta.json").write_bytes(text[:length])
-        with pytest.raises(StorageError):
-            Outer.load_memmap(folder)
-
-
-def test_damage_is_noticed_without_reading_the_data(folder: Path) -> None:
-    (folder / "x.memmap").write_bytes(b"\0" * 48)
-    assert torch.equal(Outer.load_memmap(folder).x, torch.zeros(4, 3))
-
-
 ANYTHING = st.recursive(
     st.none()
     | st.booleans()

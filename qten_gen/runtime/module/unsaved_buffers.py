@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from inspect import signature
 from traceback import walk_stack
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -29,22 +29,27 @@ from torch.compiler import is_dynamo_compiling
 from .marks import Unwritten, version_of
 from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
 from .module_base import buffer as buffer_property
-from .stand_in import fixed_values, is_close, made_values
+from .stand_in import declared_class, fixed_values, is_close, made_values
 
-_ANY = None
-"""In a note, in place of the version of a buffer in a copy of a module."""
-_FOREIGN = -1
-"""The same, for a buffer that something else than the module has written."""
+
+class _Note(NamedTuple):
+    """An unsaved buffer as the module's own code has left it."""
+
+    tensor: Tensor
+    version: int | None
+    """None where nothing counts: in a copy of a module, and in a plain module; -1 where something else has written it."""
+    was_on_meta: bool
 
 
 def _unsaved(module: nn.Module) -> dict[str, Tensor]:
-    """The unsaved buffers of a module that have elements, and values to look at: fake tensors have none."""
-    held = {name: each for name, each in module._buffers.items() if name in module._non_persistent_buffers_set}
-    return {name: each for name, each in held.items() if each is not None and each.numel() and not _is_fake(each)}
+    """The unsaved buffers of a module."""
+    unsaved = module._non_persistent_buffers_set
+    return {name: each for name, each in module._buffers.items() if each is not None and name in unsaved}
 
 
-def _is_fake(tensor: Tensor) -> bool:
-    return "Fake" in type(tensor).__name__  # in torch's fake mode and in ours
+def _waits(tensor: Tensor) -> bool:
+    """Return whether a tensor has no values yet: it is on meta, or fake as `deferred_init` makes them."""
+    return tensor.is_meta or hasattr(tensor, "fake_mode")
 
 
 def watch(module: nn.Module, foreign: Container[str] = ()) -> None:
@@ -53,7 +58,7 @@ def watch(module: nn.Module, foreign: Container[str] = ()) -> None:
     if not any_on_meta(held.values()):
         unwatch(module)
         return
-    _note(module, held, foreign)
+    vars(module)[WATCHED] = _notes(module, foreign)
     if _before_call not in module._forward_pre_hooks.values():
         module.register_forward_pre_hook(_before_call)
 
@@ -64,18 +69,24 @@ def unwatch(module: nn.Module) -> None:
         unhook(module, _before_call)
 
 
-def _note(module: nn.Module, held: Mapping[str, Tensor], foreign: Container[str] = ()) -> None:
-    """Note each buffer, with its version."""
-    vars(module)[WATCHED] = {
-        name: (each, _FOREIGN if name in foreign else version_of(each)) for name, each in held.items()
-    }
+def _notes(module: nn.Module, foreign: Container[str] = (), *, counts: bool = True) -> dict[str, _Note]:
+    """A note of each unsaved buffer as it is now."""
+    counts = counts and isinstance(module, ModuleBase)
+    held = _unsaved(module).items()
+    versions = {name: -1 if name in foreign else version_of(each) if counts else None for name, each in held}
+    return {name: _Note(each, versions[name], each.is_meta) for name, each in held}
 
 
 def written_elsewhere(module: nn.Module, held: Mapping[str, Tensor | None] | None = None) -> set[str]:
     """The buffers on meta that something else than the module's own methods has replaced, or written in place."""
-    noted, held = vars(module).get(WATCHED, {}), module._buffers if held is None else held
-    now = {name: each for name in noted if type(each := held.get(name)) is Tensor and each.is_meta}
-    own = {name for name, each in now.items() if noted[name][0] is each and noted[name][1] in (_ANY, version_of(each))}
+    notes: dict[str, _Note] = vars(module).get(WATCHED, {})
+    held = module._buffers if held is None else held
+    now = {name: each for name in notes if type(each := held.get(name)) is Tensor and each.is_meta}
+    own = {
+        name
+        for name, each in now.items()
+        if notes[name].tensor is each and notes[name].version in (None, version_of(each))
+    }
     return now.keys() - own
 
 
@@ -99,9 +110,9 @@ def remake_emptied(module: nn.Module, before: Mapping[str, Tensor | None]) -> No
         if type(old) is Unwritten:
             if type(new) is Tensor:
                 Unwritten.become(new, old.why)
-        elif not (old.is_meta or new.is_meta):
+        elif not (_waits(old) or new.is_meta):
             new.detach().copy_(old.detach())
-    if any_on_meta((*before.values(), *module._buffers.values())):
+    if any(each is not None and _waits(each) for each in (*before.values(), *module._buffers.values())):
         _remake_from_meta(module, changed, written_elsewhere(module, before))
     else:
         unwatch(module)
@@ -110,19 +121,19 @@ def remake_emptied(module: nn.Module, before: Mapping[str, Tensor | None]) -> No
 def _changed(module: nn.Module, before: Mapping[str, Tensor | None]) -> dict[str, tuple[Tensor, Tensor]]:
     """The unsaved buffers of a module as they were before, and as they are now."""
     found = ((name, before.get(name), new) for name, new in _unsaved(module).items())
-    return {name: (old, new) for name, old, new in found if old is not None and not _is_fake(old)}
+    return {name: (old, new) for name, old, new in found if old is not None and not hasattr(new, "fake_mode")}
 
 
 def _remake_from_meta(module: nn.Module, changed: Mapping[str, tuple[Tensor, Tensor]], foreign: set[str]) -> None:
     """Make the changed buffers that were on meta, and note the ones that are on meta now."""
     away = {
-        name: old for name, (old, new) in changed.items() if new.is_meta and not old.is_meta and type(old) is Tensor
+        name: old for name, (old, new) in changed.items() if new.is_meta and not _waits(old) and type(old) is Tensor
     }
     if away:  # what the class does not make itself was written by something else
         fixed = fixed_values(module, [*away])
         foreign |= {name for name, value in fixed.items() if not is_close(away[name].cpu(), value.to(away[name].dtype))}
     lost = [
-        name for name, (old, new) in changed.items() if old.is_meta and not new.is_meta and type(new) is not Unwritten
+        name for name, (old, new) in changed.items() if _waits(old) and not new.is_meta and type(new) is not Unwritten
     ]
     if lost:
         _remake(module, lost, None, foreign)
@@ -136,7 +147,7 @@ def _remake(module: nn.Module, names: list[str], device: torch.device | None, fo
             held = module._buffers[name]
             assert held is not None
             if value is None or name in foreign:
-                if type(held) in (Tensor, Unwritten):
+                if type(held) in (Tensor, Unwritten) and held.numel():
                     Unwritten.become(held, _never_written(module, name, is_foreign=name in foreign))
             elif held.is_meta or held.shape != value.shape:
                 module._buffers[name] = value.to(device or held.device, held.dtype)
@@ -163,13 +174,15 @@ def write_whole(tensor: Tensor, value: Tensor) -> None:
 
 def _never_written(module: nn.Module, name: str, *, is_foreign: bool = False) -> str:
     """The message about an unsaved buffer that nothing makes: why, and what to do about it."""
-    cls = type(module).__name__
-    why = f"nothing in {cls} makes the same values again from what is no saved tensor"
+    cls = declared_class(module).__name__
     if is_foreign:
-        why = f"what a constructor or a module around {cls} has written there is lost"
+        return (
+            f"{cls}.{name} has lost its values: it is in no state dict, and what a constructor or a module around {cls} wrote"
+            f" there was gone on meta; let {cls} make them, by buffer(..., value=...) or in {cls}.reset_parameters"
+        )
     return (
-        f"{cls}.{name} was never written: it is in no state dict, and {why}; declare it by buffer(..., value=...) or"
-        f" initializer=, or let {cls}.reset_parameters fill it"
+        f"{cls}.{name} was never written: it is in no state dict, and no value=, initializer= or reset_parameters of {cls} makes"
+        " all of its values without reading a parameter, a saved buffer or another module's; let one of them do so"
     )
 
 
@@ -189,8 +202,7 @@ def state_to_copy(module: ModuleBase) -> dict[str, object]:
     """The instance dict for a copy of a watched module, which looks at its buffers first."""
     look(module)
     foreign = written_elsewhere(module)
-    noted = {name: (each, _FOREIGN if name in foreign else _ANY) for name, each in _unsaved(module).items()}
-    return {**vars(module), WATCHED: noted}
+    return {**vars(module), WATCHED: _notes(module, foreign, counts=False)}
 
 
 def _before_call(module: ModuleBase, args: tuple[object, ...]) -> None:
@@ -208,7 +220,7 @@ _before_call._torchdynamo_disable = True  # type: ignore[attr-defined] # functio
 
 def look(module: ModuleBase, given: tuple[object, ...] = (), device: torch.device | None = None) -> bool:
     """Make the unsaved buffers in a module that are on meta, or got memory past every method, where its tensors are, or else on
-    `device`; False for a run on meta alone.
+    `device`; False for a run on meta alone, or with tensors that are lent.
     """
     tensors = (each for each in (*given, *module.parameters(), *module.buffers()) if isinstance(each, Tensor))
     device = next((each.device for each in tensors if not each.is_meta), device)
@@ -217,7 +229,7 @@ def look(module: ModuleBase, given: tuple[object, ...] = (), device: torch.devic
     for part in reversed([*module.modules()]):  # a value may read a child's
         if WATCHED in vars(part):
             _look_at(part, device)
-    return True
+    return not lent()
 
 
 def look_once(module: ModuleBase, device: torch.device) -> bool:
@@ -229,35 +241,63 @@ def look_once(module: ModuleBase, device: torch.device) -> bool:
 
 def _look_at(module: Any, device: torch.device) -> None:
     """Make a module's own unsaved buffers on meta, and compare the ones that got memory with the declaration."""
-    noted = vars(module)[WATCHED]
-    held = {name: each for name, each in _unsaved(module).items() if type(each) is Tensor and not each.is_inference()}
+    notes: dict[str, _Note] = vars(module)[WATCHED]
+    lent_now = {id(each) for each in lent()}
+    usual = (
+        (name, each) for name, each in _unsaved(module).items() if type(each) is Tensor and not each.is_inference()
+    )
+    held = {name: each for name, each in usual if id(each) not in lent_now}
     on_meta = [name for name, each in held.items() if each.is_meta]
     if on_meta:
         _remake(module, on_meta, device, written_elsewhere(module, held))
-    # What was written in place has values of somebody's own, and what is lent for one call too.
-    replaced = {name: each for name, each in held.items() if name in noted and each is not noted[name][0]}
-    given = [name for name, each in replaced.items() if not (each.is_meta or each._version or is_lent())]
+    given = [name for name, each in held.items() if not each.is_meta and name in notes and _is_given(each, notes[name])]
     values = fixed_values(module, given) if given else {}
     for name in given:
-        buffer, value = held[name], values.get(name)
-        if value is None and noted[name][0].is_meta:
-            _warn(
-                f"{type(module).__name__}.{name} was on meta, and has memory now that nobody has written in place:"
-                f" {_never_written(module, name)}. It is right only if that was assigned with its values"
-            )
-        elif value is not None and value.shape == buffer.shape and not is_close(buffer.cpu(), value.to(buffer.dtype)):
+        buffer, value, label = held[name], values.get(name), f"{declared_class(module).__name__}.{name}"
+        if value is None:
+            if notes[name].was_on_meta and not buffer._version:
+                _warn(
+                    f"{label} was on meta, and has memory now that nobody has written in place:"
+                    f" {_never_written(module, name)}. It is right only if that was assigned with its values"
+                )
+        elif value.shape == buffer.shape and not is_close(buffer.cpu(), value.to(buffer.dtype)):
+            if buffer._version:  # by somebody who means it, or by DistributedDataParallel, which sends garbage too
+                _warn(
+                    f"{label} was on meta, and was written in place since it got memory, but not with the values that its"
+                    " declaration gives. They are kept. If nobody meant them, call the module once before it is wrapped"
+                )
+                continue
             module._buffers[name] = value.to(buffer.device, buffer.dtype)  # somebody else may hold the other
             _warn(
-                f"{type(module).__name__}.{name} had other values than its declaration gives when the module was first used, as"
-                " where a trainer allocates a buffer of a model on meta and writes nothing; it has the declared ones now."
-                " Write into it in place, or assign it after the first call, to give it values of your own"
+                f"{label} had other values than its declaration gives when the module was first used, as where a trainer"
+                " allocates a buffer of a model on meta and writes nothing; it has the declared ones now. To give it values of"
+                " your own, write them in place once it has memory, or assign them after the first call"
             )
-    _note(module, _unsaved(module))  # a trainer that reads one buffer may still replace the next
+    # Noted anew: a trainer that reads one buffer may still replace the next.
+    now = {name: note for name, note in _notes(module).items() if id(note.tensor) not in lent_now}
+    vars(module)[WATCHED] = {**notes, **now}
+
+
+def _is_given(tensor: Tensor, note: _Note) -> bool:
+    """Return whether a buffer is another tensor than the module's own code has left, or has memory that was swapped in."""
+    return tensor is not note.tensor or note.was_on_meta
 
 
 def is_lent() -> bool:
     """Return whether `functional_call` runs, which lends tensors to modules for one call."""
-    return any(frame.f_code.co_name == "_functional_call" for frame, _ in walk_stack(sys._getframe()))
+    return any(True for _ in _lending())
+
+
+def lent() -> list[Tensor]:
+    """The tensors that it lends."""
+    return [each for given in _lending() for each in given.values()]
+
+
+def _lending() -> Iterator[dict[str, Tensor]]:
+    """What each `functional_call` that runs was given."""
+    for frame, _ in walk_stack(sys._getframe()):
+        if frame.f_code.co_name == "_functional_call":
+            yield frame.f_locals.get("parameters_and_buffers", {})
 
 
 def _warn(message: str) -> None:

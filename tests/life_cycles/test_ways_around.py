@@ -1,0 +1,189 @@
+"""Trainers that give memory, values or a dtype past the methods of a declared module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, buffer, deferred_init, param, submodule
+
+from .models import spoiled_memory
+from .test_remade import on_meta
+
+STEPS = [0.0, 1.0, 2.0, 3.0]
+
+
+class Reader(Module):
+    steps: Tensor = buffer(4, persistent=False, value=lambda it: torch.arange(4).float())
+    scale: nn.Parameter = param(4, initializer=nn.init.ones_)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.steps * self.scale
+
+
+class PlainSteps(nn.Module):
+    steps: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("steps", torch.empty(4), persistent=False)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        self.steps.copy_(torch.arange(4).float())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.steps
+
+
+class Around(Module):
+    """A declared module around a plain one."""
+
+    inner: PlainSteps = submodule(PlainSteps)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.inner(x)
+        return out
+
+
+def given_memory(model: nn.Module) -> None:
+    """What a trainer does that knows the registries alone."""
+    for module in model.modules():
+        module._parameters.update(
+            {
+                name: nn.Parameter(torch.ones(each.shape))
+                for name, each in module._parameters.items()
+                if each is not None
+            }
+        )
+        module._buffers.update(
+            {name: torch.full(each.shape, 9.0) for name, each in module._buffers.items() if each is not None}
+        )
+
+
+def emptied_alone(model: nn.Module) -> None:
+    for module in model.modules():
+        module.to_empty(device="cpu", recurse=False)
+
+
+def emptied_below(model: nn.Module) -> None:
+    for child in model.children():
+        child.to_empty(device="cpu")
+    model.to_empty(device="cpu")
+
+
+@pytest.mark.parametrize("give", [given_memory, emptied_alone, emptied_below])
+def test_a_plain_child_whose_method_fills_its_buffer_has_its_values(give: Callable[[nn.Module], None]) -> None:
+    model = on_meta(Around)
+    spoiled_memory()
+    with pytest.warns(UserWarning, match=r"PlainSteps\.steps had other values"):
+        give(model)
+        assert model(torch.ones(4)).tolist() == STEPS
+    assert model(torch.ones(4)).tolist() == STEPS
+
+
+def test_a_plain_child_gets_what_an_assigning_load_leaves_on_meta() -> None:
+    model = on_meta(Around)
+    model.load_state_dict({}, assign=True)
+    assert model(torch.ones(4)).tolist() == STEPS
+
+
+@pytest.mark.parametrize("lent", ["", "scale"])
+def test_a_functional_call_compares_what_it_does_not_lend(lent: str) -> None:
+    model = on_meta(Reader)
+    given_memory(model)
+    with pytest.warns(UserWarning, match="had other values"):
+        called = torch.func.functional_call(model, {lent: torch.ones(4)} if lent else {}, torch.ones(4))
+    assert called.tolist() == model(torch.ones(4)).tolist() == STEPS
+
+
+def test_a_functional_call_that_lends_a_buffer_is_not_the_first_call_of_its_own() -> None:
+    model = on_meta(Reader)
+    given_memory(model)
+    for _ in range(2):
+        assert torch.func.functional_call(model, {"steps": torch.full((4,), 2.0)}, torch.ones(4)).tolist() == [2.0] * 4
+    with pytest.warns(UserWarning, match="had other values"):
+        assert model(torch.ones(4)).tolist() == STEPS
+
+
+def test_memory_that_is_swapped_in_is_compared() -> None:
+    model = on_meta(Reader)
+    given: dict[str, Tensor] = {"steps": torch.full((4,), 9.0), "scale": nn.Parameter(torch.ones(4))}
+    for name, value in given.items():
+        torch.utils.swap_tensors(getattr(model, name), value)  # type: ignore[no-untyped-call] # torch gives it no types
+    with pytest.warns(UserWarning, match="had other values"):
+        assert model(torch.ones(4)).tolist() == STEPS
+
+
+class Rounded(Module):
+    thirds: Tensor = buffer(
+        4, persistent=False, dtype=torch.float32, keep_dtype=True, value=lambda it: torch.ones(4) / 3
+    )
+    products: Tensor = buffer(
+        4, 4, persistent=False, value=lambda it: torch.outer(torch.ones(4) / 3, torch.ones(4)) @ torch.eye(4)
+    )
+
+
+def test_neither_autocast_nor_the_default_dtype_of_a_trainer_rounds_what_is_made() -> None:
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        cast = on_meta(Rounded).to_empty(device="cpu")
+    halved = on_meta(Rounded)
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        halved.to_empty(device="cpu")
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for model in (cast, halved):
+        assert all(map(torch.equal, model.buffers(), Rounded().buffers()))
+
+
+@pytest.mark.parametrize("cast", [nn.Module.half, nn.Module.double, nn.Module.bfloat16])
+def test_a_cast_does_not_hide_what_nobody_has_loaded(cast: Callable[[nn.Module], nn.Module]) -> None:
+    model = nn.Sequential(cast(Reader().to_empty(device="cpu")))
+    with pytest.raises(RuntimeError, match=r"nothing has written scale since to_empty"):
+        model(torch.ones(4))
+
+
+def test_a_declared_part_of_a_deferred_model_is_made_by_to_empty() -> None:
+    made = deferred_init(lambda: nn.Sequential(Reader())).to_empty(device="cpu")
+    assert made.get_buffer("0.steps").tolist() == STEPS
+
+
+class Nothing(Module):
+    nothing: Tensor = buffer(0, persistent=False, value=lambda it: torch.zeros(0))
+
+
+def test_a_buffer_without_elements_leaves_meta_too() -> None:
+    model = on_meta(Nothing)
+    model.load_state_dict({}, assign=True)
+    assert not model.get_buffer("nothing").is_meta
+
+
+def test_a_plain_tensor_in_the_place_of_a_parameter_is_no_obstacle() -> None:
+    """FSDP1 puts views of its flat parameter there."""
+    model = on_meta(Reader)
+    given_memory(model)
+    vars(model)["scale"] = model._parameters.pop("scale")
+    with pytest.warns(UserWarning, match="had other values"):
+        assert model(torch.ones(4)).tolist() == STEPS
+
+
+class Tied(Module):
+    embed: nn.Embedding = submodule(nn.Embedding, 3, 2)
+    head: nn.Parameter = param(tie="embed.weight")
+
+
+class TiedAgain(Module):
+    inner: Tied = submodule(Tied)
+    out: nn.Parameter = param(tie="inner.head")
+
+
+def test_a_tie_to_a_tied_name_has_the_new_parameter_when_it_is_read() -> None:
+    model = TiedAgain()
+    model.inner.embed = nn.Embedding(4, 2)
+    assert model.out is model.inner.head is model.inner.embed.weight
+    model.inner.embed.load_state_dict({"weight": torch.ones(4, 2)}, assign=True)
+    assert model.out is model.inner.head is model.inner.embed.weight
