@@ -13,7 +13,7 @@ the module.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,8 @@ def fill(tensor: Tensor, initializer: Callable[[Tensor], object], field: str) ->
     Raises:
         TypeError: it returned a new tensor of that shape, as `torch.zeros_like` does.
     """
-    result = initializer(tensor)
+    with at_least(tensor.dtype):
+        result = initializer(tensor)
     if result is None or result is tensor or not isinstance(result, Tensor) or is_dynamo_compiling():
         return
     if result.shape != tensor.shape:
@@ -54,6 +55,23 @@ def fill(tensor: Tensor, initializer: Callable[[Tensor], object], field: str) ->
             f"{field}: the initializer {name} returned a new tensor, which is not used;"
             " expected that it fills the tensor it is given: lambda tensor: tensor.normal_().mul_(0.02)"
         )
+
+
+def at_least(dtype: torch.dtype | None) -> AbstractContextManager[object]:
+    """Compute in a dtype where torch's default is narrower, as in a trainer that constructs in bfloat16.
+
+    Otherwise `1 / torch.arange(1, 9)` would be rounded before it is stored as float32.
+    """
+    default = torch.get_default_dtype()
+    if dtype is None or dtype is default or not (real := dtype.to_real()).is_floating_point or real.itemsize == 1:
+        return _NOTHING  # float8 is promoted to nothing
+    wide, left = torch.promote_types(real, default), ExitStack()
+    torch.set_default_dtype(wide)
+    left.callback(torch.set_default_dtype, default)
+    return left
+
+
+_NOTHING = nullcontext()
 
 
 def _same_memory(result: Tensor, tensor: Tensor) -> bool:
@@ -161,7 +179,7 @@ def register_value(
     own_dtype: torch.dtype | None = None,
 ) -> None:
     """Register what `function` computes as a buffer, on `device`; floating point numbers in `dtype`, all in `own_dtype`."""
-    value = _computed(module, name, function, device, shape)
+    value = _computed(module, name, function, device, own_dtype or dtype, shape)
     module.register_buffer(name, _cast(value, device, dtype, own_dtype), persistent)
     vars(module).setdefault(_FRESH, set()).add(name)
 
@@ -178,7 +196,7 @@ def register_parameter_value(
     own_dtype: torch.dtype | None = None,
 ) -> None:
     """Register what `function` computes as a parameter, in memory of its own; otherwise as `register_value`."""
-    value = _computed(module, name, function, device, shape)
+    value = _computed(module, name, function, device, own_dtype or dtype, shape)
     data = _cast(value, device, dtype, own_dtype)
     module.register_parameter(name, nn.Parameter(data.clone() if data is value else data, requires_grad))
     vars(module).setdefault(_FRESH, set()).add(name)
@@ -192,7 +210,7 @@ def recompute(module: nn.Module, name: str, function: Computed) -> None:
         return
     held = _registered(module, name)
     if held is not None:
-        held.copy_(_computed(module, name, function, held.device, tuple(held.shape)))
+        held.copy_(_computed(module, name, function, held.device, held.dtype, tuple(held.shape)))
 
 
 def forget_fresh(module: nn.Module) -> None:
@@ -200,15 +218,17 @@ def forget_fresh(module: nn.Module) -> None:
     vars(module).pop(_FRESH, None)
 
 
-def _computed(module: nn.Module, name: str, function: Computed, device: Device, shape: Size | None) -> Tensor:
-    """The result of the function, which makes tensors on `device` unless it says otherwise.
+def _computed(
+    module: nn.Module, name: str, function: Computed, device: Device, dtype: torch.dtype | None, shape: Size | None
+) -> Tensor:
+    """The result of the function, which makes tensors on `device`, and computes in `dtype` at least, unless it says otherwise.
 
     Raises:
         TypeError: it returns something other than a tensor.
         ValueError: the tensor has another shape than `shape`.
     """
     made_by = f"{type(module).__name__}.{name}: value={getattr(function, '__name__', function)}"
-    with torch.no_grad(), nullcontext() if device is None else torch.device(device):
+    with torch.no_grad(), at_least(dtype), nullcontext() if device is None else torch.device(device):
         try:
             value: object = getattr(module, function)() if isinstance(function, str) else function(module)
         except Exception as error:
@@ -265,7 +285,8 @@ def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: t
         return
     # The tensors themselves, and not their ids alone: the memory of one that the block lets go may be that of a new one.
     earlier = {id(tensor): tensor for tensor in chain(module.parameters(), module.buffers())}
-    yield
+    with at_least(dtype):
+        yield
 
     def place(tensor: Tensor) -> Tensor:
         if id(tensor) in earlier:
