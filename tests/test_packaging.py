@@ -91,10 +91,6 @@ def test_the_wheel_holds_the_package_and_the_stubs(wheel: Path) -> None:
     assert names == expected
 
 
-def test_the_wheel_says_that_it_is_typed(wheel: Path) -> None:
-    assert {"qten_gen/py.typed", "qten_gen_typing/py.typed"} <= set(ZipFile(wheel).namelist())
-
-
 def test_the_package_in_the_environment_is_the_one_of_the_wheel(python: Path, tmp_path: Path) -> None:
     place = run(python, "-c", "import qten_gen; print(qten_gen.__file__)", folder=tmp_path)
     assert Path(place).is_relative_to(python.parents[1])

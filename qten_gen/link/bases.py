@@ -146,7 +146,7 @@ class Ancestry:
             if undefined is not None:
                 yield undefined
         for base in cls.bases:
-            dynamic = self._dynamic(cls, base)
+            dynamic = self._dynamic(file, cls, base)
             if dynamic is not None:
                 yield dynamic
             if self.base(base) == DYNAMIC:
@@ -181,19 +181,21 @@ class Ancestry:
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
             )
 
-    def _dynamic(self, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
+    def _dynamic(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
         """The diagnostic for a base that may be a declaration, which only the program knows."""
         if self.base(base) != DYNAMIC:
             return None
         name = self._names.resolve(base.name)
         alternatives = self._names.alternatives(name) or ()
-        may_declare = any(self._may_declare(alternative) for alternative in alternatives)
+        mentioned = (TypeExpr(f"{file.module}.{name}") for name in base.names)  # `decorated(Net)`
+        may_declare = any(self._may_declare(alternative) for alternative in (*alternatives, *mentioned))
         # Computed bases of plain classes are common, and no concern of a declaration.
         if not may_declare and not _looks_declared(cls):
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
         message = f"the base of {cls.name} is known only at run time, because {why}"
-        return Diagnostic(DYNAMIC_DECLARATION, message, base.place, "import or define the base once, without try or if")
+        help = "import or define the base once, without a call, try or if"
+        return Diagnostic(DYNAMIC_DECLARATION, message, base.place, help)
 
     def _may_declare(self, base: TypeExpr) -> bool:
         found = self._names.expand(base).name

@@ -12,7 +12,7 @@ from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, TypeVariable, union
 from ..model.dimensions import parsed_expression
 from .bindings import dotted, is_made, string_value, touched
 from .dotted_names import Scope
-from .syntax import lines_of
+from .syntax import lines_of, refuse_depth
 from .values import call_arguments, constant_text, extent, positional, segment, specifier, text_of
 
 _LITERAL = "typing.Literal"
@@ -57,6 +57,7 @@ def _mentioned(node: ast.AST, scope: Scope) -> Iterator[str]:
 
 def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool = False) -> TypeExpr:
     """The type expression at `node`, without its `names`. With `keep_strings`, strings in brackets stay strings."""
+    refuse_depth(place)
     if (name := dotted(node)) is not None:
         if name.partition(".")[0] in scope.hidden:
             return TypeExpr(HIDDEN, text=name, place=place)

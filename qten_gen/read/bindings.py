@@ -260,7 +260,7 @@ def is_made(value: ast.expr, scope: Scope) -> bool:
     """True if a value is the result of a call or an expression whose type the text does not show."""
     if isinstance(value, ast.Call):
         return scope.resolve(dotted(value.func) or "") not in _MAKERS
-    return isinstance(value, ast.IfExp | ast.BoolOp | ast.NamedExpr | ast.Await) or (
+    return isinstance(value, ast.IfExp | ast.BoolOp | ast.NamedExpr | ast.Await | ast.Dict | ast.List) or (
         isinstance(value, ast.Attribute) and dotted(value) is None
     )
 
@@ -360,18 +360,8 @@ def _change(node: ast.stmt) -> tuple[bool, ast.expr | None] | None:
             return True, node.value
         case ast.AugAssign(target=ast.Name("__all__"), op=ast.Add()):
             return False, node.value
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name("__all__"), attr=method)) as call):
-            return False, _added(method, call)
-    return None
-
-
-def _added(method: str, call: ast.Call) -> ast.expr | None:
-    """The list that a call of a method of `__all__` adds; None for a call that changes it in another way."""
-    match method, call.args, call.keywords:
-        case "append", [value], []:
-            return ast.List(elts=[value])
-        case "extend", [value], []:
-            return value
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name("__all__")))):
+            return False, None
     return None
 
 

@@ -170,8 +170,12 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
 
 
 def _changed(body: list[Statement], fields: Collection[str]) -> Iterator[tuple[str, NodePath]]:
-    """The fields that a class body binds or deletes otherwise than by an assignment; `__annotations__` if it changes that."""
+    """The fields that a class body annotates again, or changes otherwise than by an assignment; `__annotations__` likewise."""
+    annotated: set[str] = set()
     for node, place in body:
+        if isinstance(node, ast.AnnAssign):
+            yield from ((name, place) for name in annotated.intersection(_targets(node), fields))
+            annotated.update(_targets(node))
         is_for_checkers = isinstance(node, BLOCK) and any(only for _, _, only in suites(node, place))
         if not is_for_checkers and not isinstance(node, Function):  # a rule reports methods with the name of a field
             names = {*touched(node)} - {*_targets(node)}
@@ -254,24 +258,11 @@ def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.Import | ast.ImportFrom):
             yield from (name for name, _ in imported_names(node, False))
-        yield from (target for target, _ in _assigned_within(node))
-
-
-def _assigned_within(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-    """The names that `:=` binds in the value of an assignment, with their values."""
-    given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-    if given is not None and not isinstance(given, ast.Constant | ast.Name):
-        for inner in ast.walk(given):
-            if isinstance(inner, ast.NamedExpr):
-                yield inner.target.id, inner.value
 
 
 def _values(body: list[Statement], fields: Collection[str], scope: Scope) -> Iterator[tuple[str, Value]]:
     """The attributes that are not fields, with values that are not plain constants."""
     for node, place in body:
-        for name, assigned in _assigned_within(node):
-            if name not in fields and (not isinstance(assigned, ast.Constant) or assigned.value is None):
-                yield name, value(assigned, place / "value", scope)
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         given = node.value if isinstance(node, ast.Assign) else None  # a ClassVar says that all instances share it
         if not isinstance(target, ast.Name) or target.id in fields or given is None:

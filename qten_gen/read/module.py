@@ -56,7 +56,7 @@ from .field_uses import replacements
 from .signatures import signature
 from .suppressions import suppressed
 from .syntax import decode, lines_of, parse, too_deep
-from .values import constant_text, specifier
+from .values import Written, constant_text, specifier
 
 NO_CONTEXT = ImportContext()
 """The empty context for reading a file for the first time."""
@@ -101,7 +101,9 @@ def read(
     try:
         return _source_file(tree, text, empty, around, heads_only), ()
     except RecursionError:
-        return empty, (too_deep(path),)
+        # The breadth-first walk ends with a node of the deepest level.
+        *_, line = (node.lineno for node in ast.walk(tree) if isinstance(node, Written))
+        return empty, (too_deep(path, line),)
 
 
 @record(slots=True)

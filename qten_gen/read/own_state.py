@@ -69,10 +69,8 @@ def registered_later(node: Function) -> tuple[str, ...]:
     owner = parameters[0].arg if parameters else ""
     calls = (found for found in nodes_of(node) if isinstance(found, ast.Call))
     found: dict[str, None] = {}
-    aliases = _aliases(node)
     for call in calls:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func) or ""
-        name = aliases.get(name, name)
         if name.startswith("register_") or name.rpartition(".")[2] in _TAKES_MODULES:
             # Registered under a string, as `self.register_buffer("table", ...)`.
             if name in _REGISTER and call.args and isinstance(call.args[0], ast.Constant):
@@ -83,15 +81,6 @@ def registered_later(node: Function) -> tuple[str, ...]:
                 loops = (loop.iter for loop in nodes_of(node) if isinstance(loop, ast.For | ast.comprehension))
                 found.update((read, None) for loop in loops for read in reads(loop, owner))
     return tuple(found)
-
-
-def _aliases(node: Function) -> dict[str, str]:
-    """The methods by the names of variables that hold them: `add = self.register_buffer`."""
-    assigned = (
-        each for each in nodes_of(node) if isinstance(each, ast.Assign) and isinstance(each.value, ast.Attribute)
-    )
-    named = ((target, each.value.attr) for each in assigned for target in each.targets)  # type: ignore[attr-defined]
-    return {target.id: method for target, method in named if isinstance(target, ast.Name) and method in _REGISTER}
 
 
 def reads(node: ast.AST, owner: str) -> Iterator[str]:
@@ -212,8 +201,6 @@ class _Reading:
     optional: frozenset[str]
     """Parameters whose default is None, and names that a statement gives None."""
     scope: Scope
-    aliases: dict[str, str] = field(default_factory=dict)
-    """The methods that register, by the names of variables that hold them."""
     called: list[str] = field(default_factory=list)
 
 
@@ -254,7 +241,7 @@ def _reading(node: Function, scope: Scope) -> _Reading | None:
         for target in each.targets
         if isinstance(target, ast.Name)
     )
-    return _Reading(parameters[0].arg, frozenset((*optional, *assigned)), scope, _aliases(node))
+    return _Reading(parameters[0].arg, frozenset((*optional, *assigned)), scope)
 
 
 def _in(statements: Iterable[ast.stmt], reading: _Reading) -> Iterator[Registered]:
@@ -296,9 +283,8 @@ def _registered(node: ast.stmt, reading: _Reading) -> Iterator[Registered]:
 
 def _own_method(function: ast.expr, reading: _Reading) -> str | None:
     """The method of the object that a call runs; None for any other call."""
-    if isinstance(function, ast.Attribute):
-        return function.attr if _is_object(function.value, reading) else None
-    return reading.aliases.get(dotted(function) or "")
+    is_own = isinstance(function, ast.Attribute) and _is_object(function.value, reading)
+    return function.attr if isinstance(function, ast.Attribute) and is_own else None
 
 
 def _given(

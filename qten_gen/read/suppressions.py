@@ -73,10 +73,8 @@ def _suppressions(text: str) -> Iterator[Suppression]:
 def _of(comment: tokenize.TokenInfo, first: int, last: int) -> Iterator[Suppression]:
     line, offset = comment.start
     for match in re.finditer(_COMMENT, comment.string):
-        codes = tuple(
-            (word.group(), offset + match.start("codes") + word.start() + 1)
-            for word in re.finditer(_WORD, match["codes"] or "")
-        )
+        words = re.finditer(_WORD, match["codes"] or "")
+        codes = tuple((word.group(), offset + match.start("codes") + word.start() + 1) for word in words)
         column = offset + match.start() + 1
         end = column + len(match.group().rstrip())
         yield Suppression(line, column, end, match["word"], codes, first, last)
@@ -86,10 +84,8 @@ def suppressed(text: str, tree: ast.Module, lines: Sequence[str]) -> tuple[str, 
     """The texts of the top-level statements with such a comment. Nothing else in its file decides if a comment is of use."""
     found: dict[tuple[int, int], None] = {}
     for item in suppressions(text):
-        extents = (_extent(node) for node in tree.body)
-        found[next((extent for extent in extents if extent[0] <= item.line <= extent[1]), (item.line, item.line))] = (
-            None
-        )
+        around = (each for each in map(_extent, tree.body) if each[0] <= item.line <= each[1])
+        found[next(around, (item.line, item.line))] = None
     return tuple("\n".join(lines[first - 1 : last]) for first, last in found)
 
 

@@ -8,11 +8,13 @@ import re
 import sys
 import tokenize
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import cast
 
+from ..model import NodePath
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic_at
 
 
@@ -132,7 +134,20 @@ def parse(text: str, path: str) -> ast.Module | Diagnostic:
     except ValueError as error:
         return diagnostic_at(SYNTAX_ERROR, path, str(error), line=1, column=1)
     except (RecursionError, MemoryError):
-        return too_deep(path)
+        lines = lines_of(text)
+        starts = [0, *(number for number, line in enumerate(lines) if line[:1].isidentifier())]
+        after = bisect_left(starts, True, key=lambda number: _is_too_deep(lines[:number]))
+        return too_deep(path, starts[after - 1] + 1)
+
+
+def _is_too_deep(lines: Sequence[str]) -> bool:
+    """True if the parser finds the beginning of a file too deep, whether it is valid Python or not."""
+    try:
+        return not tree_of("\n".join(lines))
+    except (SyntaxError, ValueError):
+        return False
+    except (RecursionError, MemoryError):
+        return True
 
 
 _KEPT: ContextVar[dict[str, ast.Module] | None] = ContextVar("_KEPT", default=None)
@@ -168,9 +183,23 @@ def tree_of(text: str) -> ast.Module:
     return tree
 
 
-def too_deep(path: str) -> Diagnostic:
-    """The diagnostic for an expression that no parser or reader gets to the end of, and of which none says where it stands."""
-    return diagnostic_at(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1)
+def too_deep(path: str, line: int) -> Diagnostic:
+    """The diagnostic for an expression that no parser or reader gets to the end of."""
+    help = "give a part of it a name, and use that"
+    return diagnostic_at(SYNTAX_ERROR, path, "this is nested too deeply to be read", line=line, column=1, help=help)
+
+
+def refuse_depth(place: NodePath) -> None:
+    """Refuse a type or a call at a depth that the passes over declarations, with several calls for each level, do not reach.
+
+    Raises:
+        RecursionError: It is that deep.
+    """
+    if len(place.steps) > _DEEPEST and sum(step in ("slice", "args", "keywords") for step in place.steps) > _DEEPEST:
+        raise RecursionError
+
+
+_DEEPEST = 75
 
 
 def _null_byte(before: str, path: str) -> Diagnostic:

@@ -13,7 +13,7 @@ from ..model import Argument, Choice, NodePath, Partial, SpecifierCall, Value, a
 from . import dimensions
 from .bindings import COMPREHENSION, dotted, string_value
 from .dotted_names import Scope
-from .syntax import characters
+from .syntax import characters, refuse_depth
 
 _PARTIAL = "functools.partial"
 _CONTAINERS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple", "collections.OrderedDict", _PARTIAL})
@@ -289,6 +289,7 @@ def specifier(node: ast.expr, place: NodePath, scope: Scope) -> SpecifierCall | 
     """The field specifier that `node` calls; None if it does not call one."""
     if not isinstance(node, ast.Call):
         return None
+    refuse_depth(place)
     name = scope.resolve(dotted(node.func) or "")
     if name == language.DATACLASS_FIELD:
         return _dataclass_field(node, place, scope)

@@ -57,9 +57,8 @@ def uncacheable_tensor(declaration: ModuleDecl, context: RuleContext) -> Iterato
         if found and (declares(declaration, field) or own):
             whole = f"passes {'the module' if found == [''] else 'it'} on as a whole"
             named = [name for name in found if name]
-            does = " and ".join(
-                [*([f"reads {' and '.join(named)}"] if named else []), *([whole] if "" in found else [])]
-            )
+            reads_any = f"reads {' and '.join(named)}" if named else ""
+            does = " and ".join(filter(None, (reads_any, whole if "" in found else "")))
             place = field.place if declares(declaration, field) else own[0].place
             yield Problem(
                 f"{field.name} is cached, and {does}, which can change unnoticed",

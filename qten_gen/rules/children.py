@@ -46,10 +46,8 @@ def invalid_choice(declaration: ModuleDecl, context: RuleContext) -> Iterator[Pr
 def _choice_problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
     """The problem with a choice, and how to fix it."""
     if given.selector is None and not (given.text and is_dynamic_text(given.text)):  # see `dynamic_declaration`
-        return (
-            "the first argument of choice(...) must be a string",
-            'write choice("act", {...}), with the name of a config field',
-        )
+        help = 'write choice("act", {...}), with the name of a config field'
+        return "the first argument of choice(...) must be a string", help
     if given.options is None:
         return None
     keys = [_key(key) for key, _ in given.options]
@@ -60,11 +58,9 @@ def _choice_problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, 
         return None
     for value in _values(field):
         if value not in keys:
-            known = ", ".join(map(repr, keys))
-            near = (
-                did_you_mean(value, [key for key in keys if isinstance(key, str)], "") if isinstance(value, str) else ""
-            )
-            return f"{field.name} may be {value!r}, which is not among the options", near or f"the options are {known}"
+            known = f"the options are {', '.join(map(repr, keys))}"
+            help = did_you_mean(str(value), [key for key in keys if isinstance(key, str)], known)
+            return f"{field.name} may be {value!r}, which is not among the options", help
     return None
 
 
@@ -135,25 +131,19 @@ def invalid_repeat(declaration: ModuleDecl, context: RuleContext) -> Iterator[Pr
         given += ["when"] if may_be_none else []
         if len(given) > 1:
             message = f"{field.name} has both {given[0]} and {given[1]}"
-            help = (
-                "remove when; with repeat=0 or keys=() the container is empty, and index in when leaves out children"
-                if "when" in given
-                else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
-            )
+            help = "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
+            if "when" in given:
+                help = "remove when; with repeat=0 or keys=() it is empty, and index in when leaves out children"
             yield Problem(message, context.argument_place(field.name, given[1]), help)
         if field.type.args and field.type.name in _PLAIN_CONTAINERS:
             cls = field.type.name.rpartition(".")[2]
             message = f"{field.type.text} is a TypeError, because the class of torch takes no type of children"
-            yield Problem(
-                message, context.value_place(field.name), f"write {cls}[...], with from qten_gen import {cls}"
-            )
+            help = f"write {cls}[...], with from qten_gen import {cls}"
+            yield Problem(message, context.value_place(field.name), help)
         if isinstance(field, SubmoduleDecl) and field.repeat is not None and field.type.name in _SEQUENTIALS:
-            message = (
-                f"{field.name} is annotated {field.type.text}, but repeat= makes a ModuleList, which cannot be called"
-            )
-            help = (
-                f"annotate it ModuleList[{field.type.text}], or write sequential(submodule(...), ...) without repeat="
-            )
+            annotated = field.type.text
+            message = f"{field.name} is annotated {annotated}, but repeat= makes a ModuleList, which cannot be called"
+            help = f"annotate it ModuleList[{annotated}], or write sequential(submodule(...), ...) without repeat="
             yield Problem(message, context.argument_place(field.name, "repeat"), help)
         yield from at(context.argument_place(field.name, "keys"), _repeat_problem(field.keys, config))
 
@@ -165,10 +155,8 @@ def _repeat_problem(
     if isinstance(keys, tuple):
         wrong = [key for index, key in enumerate(keys) if not key or "." in key or key in keys[:index]]
         if wrong:
-            return (
-                f"{wrong[0]!r} cannot be the name of a child",
-                "write each name once; a name cannot be empty or contain a dot",
-            )
+            help = "write each name once; a name cannot be empty or contain a dot"
+            return f"{wrong[0]!r} cannot be the name of a child", help
     elif keys is not None:
         found = config.get(keys)
         if found is None:
@@ -178,8 +166,6 @@ def _repeat_problem(
             help = did_you_mean(keys, config, f"for a single child, write keys=({keys!r},)")
             return f"there is no config field {keys!r}", help
         if found.type.name in _NO_NAMES:
-            return (
-                f"{keys} is annotated {found.type.text}, which cannot contain names",
-                f"write {keys}: tuple[str, ...]",
-            )
+            message = f"{keys} is annotated {found.type.text}, which cannot contain names"
+            return message, f"write {keys}: tuple[str, ...]"
     return None

@@ -66,9 +66,8 @@ def unknown_flag(context: RuleContext) -> Iterator[Problem]:
         elif flag in STRING_OPTIONS:
             words = [repr(word) for word in STRING_OPTIONS[flag]]
             if value not in words:
-                yield Problem(
-                    f"the flag {flag!r} must be {' or '.join(words)}", place, f"write {flag}={' or '.join(words)}"
-                )
+                expected = " or ".join(words)
+                yield Problem(f"the flag {flag!r} must be {expected}", place, f"write {flag}={expected}")
         elif flag not in FLAGS:
             if _is_passed_on(context):
                 continue

@@ -242,26 +242,18 @@ def _help(field: FieldDecl | ConfigDecl, value: object, converts: bool) -> str:
     if value is None:
         return "" if field.optional else f"write {field.name}: {_or_none_in_text(field.type)} = None"
     if field.kind is FieldKind.NUMBER:
-        return (
-            "" if _fits(value, field.cast or "") else "write a default of the annotated type, or change the annotation"
-        )
+        return "" if _fits(value, field.cast or "") else _OF_ITS_TYPE
     if field.kind is FieldKind.TENSOR and field.container is None:
         factory = f"write field(default_factory=lambda: torch.tensor({value!r}))"
-        return (
-            ""
-            if converts
-            else factory
-            if isinstance(value, _WIDTHS)
-            else "remove the default, or write a default_factory"
-        )
+        return "" if converts else factory if isinstance(value, _WIDTHS) else _NONE_OR_MADE
     if field.kind is FieldKind.PER_ITEM:
-        default = (
-            "write None as the default"
-            if field.optional
-            else f"write {field.name}: {_or_none_in_text(field.type)} = None"
-        )
-        return f"{default}; the constructor takes a value for each item"
-    return "remove the default, or write a default_factory"
+        annotation = "" if field.optional else f"{field.name}: {_or_none_in_text(field.type)} = "
+        return f"write {annotation}None as the default; the constructor takes a value for each item"
+    return _NONE_OR_MADE
+
+
+_OF_ITS_TYPE = "write a default of the annotated type, or change the annotation"
+_NONE_OR_MADE = "remove the default, or write a default_factory"
 
 
 def _of_plain(field: FieldDecl | ConfigDecl, value: object) -> str:
@@ -274,7 +266,7 @@ def _of_plain(field: FieldDecl | ConfigDecl, value: object) -> str:
     if None in classes:
         return ""
     fits = any(_fits(value, cls.__name__) if cls in _WIDTHS else isinstance(value, cls) for cls in classes if cls)
-    return "" if fits else "write a default of the annotated type, or change the annotation"
+    return "" if fits else _OF_ITS_TYPE
 
 
 def _fits(value: object, kind: str) -> bool:

@@ -76,6 +76,8 @@ def dynamic_declaration(context: RuleContext) -> Iterator[Problem]:
     for name, place in source.changed:
         if name == "__annotations__":
             message = f"the fields of {source.name} are {_ONLY_THEN}, because the class body changes its annotations"
+        elif any(field.name == name and field.place == place for field in source.fields):
+            message = f"{name} is declared twice, and the class statement forgets the first"
         else:
             message = f"the value of {name} is {_ONLY_THEN}, because the class body changes it"
         yield Problem(message, place, "write each field once: name: type = value")
@@ -155,11 +157,7 @@ def _arguments(call: SpecifierCall) -> Iterator[Problem]:
             yield Problem(message, argument.place, "write them out")
         elif argument.keyword in KEYWORDS and (is_dynamic(given) or is_tuple(given)):
             message = f"the argument {argument.keyword} is {_ONLY_THEN}, got {given.text}"
-            yield Problem(
-                message,
-                argument.place,
-                f"write its value, or {_A_CONSTANT}",
-            )
+            yield Problem(message, argument.place, f"write its value, or {_A_CONSTANT}")
         elif call.name in _OF_EXPRESSIONS and language.takes_dimension(call.name, position, argument.keyword):
             if is_dynamic(given):
                 what = "size" if call.name in (language.PARAM, language.BUFFER) else "expression"

@@ -233,12 +233,9 @@ def _virtual(context: RuleContext) -> Iterator[Problem]:
             if other.name == field.name and isinstance(other, VirtualDecl)
         ]
         if inherited and isinstance(field, ConfigDecl | DerivedDecl):
-            message = (
-                f"{field.name} is a virtual tensor of the base {inherited[0]}, so no plain value can be assigned to it"
-            )
-            yield Problem(
-                message, field.place / "target", "rename the field, or write param(...), buffer(...) or @virtual"
-            )
+            message = f"{field.name} is a virtual tensor of the base {inherited[0]}, which takes no plain value"
+            help = "rename the field, or write param(...), buffer(...) or @virtual"
+            yield Problem(message, field.place / "target", help)
 
 
 def _private(declaration: TensorClassDecl, context: RuleContext) -> Iterator[Problem]:
@@ -346,10 +343,8 @@ def _alias_problem(name: str, given: object, context: RuleContext) -> tuple[str,
         message = f"{declaration.name} is a TensorClass, whose fields have one name everywhere, so {name} has no alias"
         return message, f"remove alias, or rename the field to {meant}"
     if context.constructs_itself:
-        return (
-            f"no constructor is generated for {declaration.name}, so the alias of {name} has no effect",
-            "remove alias",
-        )
+        message = f"no constructor is generated for {declaration.name}, so the alias of {name} has no effect"
+        return message, "remove alias"
     is_name = isinstance(alias, str) and alias.isidentifier() and not keyword.iskeyword(alias) and alias[0] != "_"
     if not is_name or alias != normalize("NFKC", str(alias)) or alias in (name, *_OF_EVERY_CONSTRUCTOR):
         shown = given.text if isinstance(given, Value) else given

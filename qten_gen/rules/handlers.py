@@ -73,14 +73,9 @@ def uncovered_handler(file: FileDecl, facts: Facts) -> Iterator[Problem]:
         fix = None
         if is_overloaded and owner.module == file.source.module:
             fix = Fix(f"\n    @overload\n    {missing}", forward[-1].place, is_behind=True, is_sure=False)
-        name = (
-            owner.name
-            if owner.qualified == handler.owner
-            else f"{owner.name}, a base of {handler.owner.rpartition('.')[2]},"
-        )
-        message = (
-            f"the forward of {name} does not take {handler.type.text}, so type checkers refuse the call of this handler"
-        )
+        of_heir = "" if owner.qualified == handler.owner else f", a base of {handler.owner.rpartition('.')[2]},"
+        takes = f"the forward of {owner.name}{of_heir} does not take {handler.type.text}"
+        message = f"{takes}, so type checkers refuse the call of this handler"
         yield Problem(message, handler.type.place, help, fix=fix)
 
 

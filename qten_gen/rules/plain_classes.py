@@ -35,6 +35,8 @@ class PlainClass:
     """True if the ancestors that are not in the project are torch.nn.Module and others without attributes of their own."""
     is_mentioned: Callable[[str], bool] = field(default=bool)
     """True if the project assigns an attribute of this name to some object, or has the name in a string."""
+    is_written: Callable[[str], bool] = field(default=bool)
+    """True if the project writes an attribute of this name of an object that is not called `self`."""
     is_known_word: Callable[[str], bool] = field(default=bool)
     """True if a file of the project has this word anywhere, comments included."""
 

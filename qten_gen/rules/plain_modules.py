@@ -77,33 +77,49 @@ def lost_buffer(cls: PlainClass) -> Iterator[Finding]:
     init = next((method for method in cls.methods if method.name == "__init__"), None)
     if init is None or not cls.is_whole or not cls.is_known_word("to_empty"):
         return
-    if not any(isinstance(each, ast.Attribute) and each.attr == "register_buffer" for each in nodes_of(init)):
-        return
-    unsaved = [found for node in own_nodes(init, owner_of(init)) for found in _unsaved_buffer(node)]
+    owner = owner_of(init)
+    unsaved = [found for node in own_nodes(init, owner) for found in _unsaved_buffer(node, cls, owner)]
     family = [cls, *cls.ancestors, *cls.descendants]
     if not unsaved or any(_sets_any(each.node) for each in family):
         return
     rest = [method for each in family for method in each.methods if method.name not in ("__init__", "forward")]
     made = {name for method in rest for node in nodes_of(method) for name in _made(node, owner_of(method))}
     for name, node in unsaved:
-        if name not in made:
+        if name not in made and not cls.is_written(name):
             message = f"{name} is in no state dict, and only the constructor makes it: after to_empty() it is garbage"
             yield Finding(node, message, "fill it in reset_parameters(), which the constructor calls")
 
 
-def _unsaved_buffer(node: ast.AST) -> Iterator[tuple[str, ast.Constant]]:
-    """The name in `register_buffer("table", torch.ones(2), persistent=False)`, if there is something to lose."""
+def _unsaved_buffer(node: ast.AST, cls: PlainClass, owner: str) -> Iterator[tuple[str, ast.expr]]:
+    """The name that a node gives a buffer outside the state dict, and where; none for one without elements."""
     match node:
-        case ast.Call(args=[_, ast.Constant(value=None), *_]):
-            pass
-        case ast.Call(
-            args=[_, ast.Call(func=ast.Attribute(attr="empty" | "new_empty"), args=[ast.Constant(0), *_]), *_]
-        ):
-            pass  # a tensor without elements has a device and a dtype, and nothing to lose
-        case ast.Call(func=ast.Attribute(attr="register_buffer"), args=[ast.Constant(str(name)) as at, _, *more]):
-            given = [*more, *(each.value for each in node.keywords if each.arg == "persistent")]
-            if any(isinstance(each, ast.Constant) and each.value is False for each in given):
-                yield name, at
+        case ast.Call(func=ast.Attribute(attr="register_buffer") as method) if attribute_of(method, owner):
+            given = _arguments(node, "name", "tensor", "persistent")
+            at = given.get("name")
+            name = at.value if isinstance(at, ast.Constant) else None
+        case (
+            ast.Assign(targets=[ast.Attribute() as at], value=ast.Call() as made)
+            | ast.AnnAssign(target=ast.Attribute() as at, value=ast.Call() as made)
+        ) if cls.meaning(made.func) in _BUFFERS:
+            given, name = _arguments(made, "tensor"), attribute_of(at, owner)
+        case _:
+            return
+    match given.get("tensor"):
+        case None | ast.Constant(value=None):
+            return
+        case ast.Call(func=ast.Attribute(attr="empty" | "new_empty"), args=[ast.Constant(0), *_]):
+            return
+    kept = given.get("persistent")
+    if at is not None and isinstance(name, str) and isinstance(kept, ast.Constant) and kept.value is False:
+        yield name, at
+
+
+_BUFFERS = ("torch.nn.Buffer", "torch.nn.parameter.Buffer")
+
+
+def _arguments(call: ast.Call, *names: str) -> dict[str, ast.expr]:
+    """The arguments of a call by the names of its parameters, as far as they are written out."""
+    return {**dict(zip(names, call.args, strict=False)), **{each.arg: each.value for each in call.keywords if each.arg}}
 
 
 def _made(node: ast.AST, owner: str) -> Iterator[str | None]:

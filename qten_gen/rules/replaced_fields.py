@@ -81,11 +81,8 @@ def _after(step: str, name: str, file: FileDecl, facts: Facts) -> str:
             is_property = "builtins.property" in method.decorators
             if method.name == step.removesuffix("()") and is_property != step.endswith("()"):
                 said, module = method.signature.result.strip("\"'"), base.rpartition(".")[0]
-                return (
-                    name
-                    if said.rpartition(".")[2] == "Self"
-                    else file.meanings.get(f"{module}:{said}", f"{module}.{said}")
-                )
+                is_own = said.rpartition(".")[2] == "Self"
+                return name if is_own else file.meanings.get(f"{module}:{said}", f"{module}.{said}")
     held = fields.get(step.removesuffix("()"))
     present = [each.name for each in members_of(held) if each.name != "None"] if held is not None else []
     known = present[0] if len(present) == 1 else ""

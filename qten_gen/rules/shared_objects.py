@@ -76,16 +76,12 @@ def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: R
     what = kind_of(cls, context)
     if what is not None:
         message = f"{name} is constructed from a {what}, which exists once for all instances"
-        help = (
-            "give submodule a class and its arguments, submodule(nn.Linear, 2, 2), or a function that makes the child"
-        )
+        help = "give submodule a class and its arguments, or a function that makes the child"
         yield Problem(message, cls.place, help)
     for argument in arguments:
         match argument.value:
             case Value() as value if value.is_container and language.SUBMODULE in value.contains:
-                message = (
-                    f"an argument of {name} contains submodule(...) inside a container, where nothing constructs it"
-                )
+                message = f"an argument of {name} has submodule(...) in a container, where nothing constructs it"
                 help = "give submodule a function that makes the whole child: submodule(lambda: nn.ModuleDict({...}))"
                 yield Problem(message, value.place, help)
             case Value() as value if (what := kind_of(value, context)) is not None:
@@ -224,10 +220,8 @@ def _problem(
     if type == "torch.Tensor" or (type in _TYPES and not is_module):
         return f"{name} is the type {value.text} itself, not a field", f"write {name}: {value.text}"
     if value.literal == "None" and not is_module and not is_inherited:
-        return (
-            f"{name} is None for all objects: without an annotation it is not a field",
-            f"write {name}: Tensor | None = None",
-        )
+        message = f"{name} is None for all objects: without an annotation it is not a field"
+        return message, f"write {name}: Tensor | None = None"
     if value.partial is not None or value.text.startswith(("functools.partial", "partial(")):
         return None
     what = kind_of(value, context)
@@ -237,7 +231,5 @@ def _problem(
         return f"{name} is a tensor of the class, not a field", f"write {name}: Tensor = field(default_factory=...)"
     annotation = {"module": "...", "parameter": "nn.Parameter", "tensor": "Tensor"}[what]
     held = "contains" if value.is_container else "is"
-    return (
-        f"{name} {held} a {what} that exists once for all instances, and that none of them registers",
-        f"write {name}: {as_specifier(what, value, annotation, context)}",
-    )
+    message = f"{name} {held} a {what} that exists once for all instances, and that none of them registers"
+    return message, f"write {name}: {as_specifier(what, value, annotation, context)}"

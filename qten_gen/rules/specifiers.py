@@ -131,9 +131,7 @@ def _in_methods(cls: ClassSource) -> Iterator[Problem]:
             specifier = next((name for name in change.makes if name in language.SPECIFIERS), None)
             if specifier is not None and change.action == "assign":
                 called = specifier.rpartition(".")[2]
-                message = (
-                    f"{called}(...) declares nothing in a method: self.{change.name} would be a record of its arguments"
-                )
+                message = f"{called}(...) declares nothing in a method: self.{change.name} would hold its arguments"
                 help = f"write {change.name}: ... = {called}(...) in the class body, or assign what it declares"
                 yield Problem(message, change.place, help)
 
@@ -144,9 +142,7 @@ def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
     if specifier == language.CHECK:
         return f"check(...) has no effect: {cls} does not derive from Module of qten_gen", f"write class {cls}(Module)"
     root = "TensorClass or Module" if specifier == language.FIELD else "Module"
-    message = (
-        f"{called} declares nothing here: {cls} does not derive from {root} of qten_gen, so {field} is not a field"
-    )
+    message = f"{called} declares nothing here: {cls} derives from no {root} of qten_gen, so {field} is not a field"
     bases = "TensorClass" if specifier == language.FIELD else "Module"
     instead = "; in a dataclass, write dataclasses.field" if specifier == language.FIELD else ""
     return message, f"write class {cls}({bases}){instead}"
@@ -200,10 +196,8 @@ def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
     parents = [parent for parent in context.facts.ancestors(declaration) if isinstance(parent, ModuleDecl)]
     writer = next((parent for parent in parents if parent.writes_init), None)
     if writer is not None:
-        return (
-            f"{declaration.name} has the hand-written __init__ of {writer.name}",
-            f"declare the fields of {writer.name} too",
-        )
+        reason = f"{declaration.name} has the hand-written __init__ of {writer.name}"
+        return reason, f"declare the fields of {writer.name} too"
     keeper = next((each for each in (declaration, *parents) if each.keeps_init), None)
     if keeper is None:
         return f"{declaration.name} has the __init__ of a base from another library", "remove that base"
@@ -218,7 +212,8 @@ def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
 
     qten-gen reads declarations without running them, so it can only use what the text says: dimensions are integers or strings,
     switches are `True` or `False`, and arguments are not unpacked. It would have to guess the value of anything else. An
-    unknown argument, such as a misspelt `persistent`, would raise TypeError when the class statement runs.
+    unknown argument, such as a misspelt `persistent`, would raise TypeError when the class statement runs. `keep_dtype=True`
+    requires `dtype=`: a trainer may construct in bfloat16, which would be kept otherwise.
 
     Example:
 
@@ -238,6 +233,7 @@ def invalid_specifier_argument(context: RuleContext) -> Iterator[Problem]:
         yield from _of_classes(call)
         yield from _of_lists(call)
         yield from _of_nested(call)
+        yield from _of_kept(call)
 
 
 def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
@@ -252,10 +248,10 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
             message, help = problem
             known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
             yield Problem(message, argument.place if known else argument.place.beside("arg"), help)
-    for first, second, help in _EXCLUDE if called in ("param", "buffer") else ():
-        excluded = call.get(second)
-        if call.get(first) is not None and excluded is not None:
-            yield Problem(f"{called}(...) has both {first} and {second}", excluded.place, help)
+    for first, others, help in _EXCLUDE if called in ("param", "buffer") else ():
+        for excluded in call.arguments if call.get(first) is not None else ():
+            if excluded.keyword in others:
+                yield Problem(f"{called}(...) has both {first} and {excluded.keyword}", excluded.place, help)
     if is_sequence(call):
         own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
         named = [argument for argument in call.arguments if argument.keyword not in (None, *own)]
@@ -265,17 +261,15 @@ def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Problem]:
 
 
 _EXCLUDE = (
-    ("value", "initializer", "keep value, which computes the tensor, or initializer, which fills it"),
-    ("value", "tie", "a tied parameter has the value of the other: remove value"),
-    ("value", "repeat", "remove value, and fill the parameters by an initializer"),
-    ("value", "keys", "remove value, and fill the parameters by an initializer"),
-    ("tie", "initializer", "a tied parameter is filled where the other is declared: remove initializer"),
-    ("tie", "dtype", "a tied parameter has the dtype of the other: remove dtype"),
-    ("tie", "repeat", "tie single parameters"),
-    ("tie", "keys", "tie single parameters"),
-    ("tie", "group", "a tied parameter is in the group of the other: remove group"),
-    ("tie", "keep_dtype", "a tied parameter has the dtype of the other: remove keep_dtype"),
+    ("value", ("initializer",), "keep value, which computes the tensor, or initializer, which fills it"),
+    ("value", ("repeat", "keys"), "remove value, and fill the parameters by an initializer"),
+    (
+        "tie",
+        ("value", "initializer", "dtype", "repeat", "keys", "group", language.KEEP_DTYPE),
+        "a tied parameter is the other one, which says this: remove it here",
+    ),
 )
+"""Keywords of a tensor that exclude others, and what to do."""
 
 
 def _of_nested(call: SpecifierCall) -> Iterator[Problem]:
@@ -296,6 +290,27 @@ def _of_nested(call: SpecifierCall) -> Iterator[Problem]:
 
 
 _OF_ANOTHER = ("an argument of another", "remove it")
+
+
+def _of_kept(call: SpecifierCall) -> Iterator[Problem]:
+    """The problem with `keep_dtype=True` where no dtype is declared: a trainer constructs in bfloat16, and that would be kept."""
+    kept = call.get(language.KEEP_DTYPE)
+    if kept is None or not isinstance(kept.value, Value) or kept.value.literal != "True" or call.get("tie") is not None:
+        return
+    made = (call, *(argument.value for argument in call.nested if isinstance(argument.value, SpecifierCall)))
+    for each in [each for each in made if not _has_dtype(each)][:1]:
+        message = "keep_dtype=True requires dtype=; without it, the dtype is the one that a trainer constructs in"
+        help = "write dtype=torch.float32 beside it, and in each submodule(...) among the arguments"
+        if is_sequence(each):
+            help = "a sequence takes no dtype: declare a Module that has it, and keep the dtype of that"
+        yield Problem(message, kept.place, help)
+
+
+def _has_dtype(call: SpecifierCall) -> bool:
+    """True if a call declares a dtype, or is a list of lists, whose inner call does."""
+    given, made = call.get("dtype"), call.arguments[0].value if call.arguments else None
+    is_none = given is None or (isinstance(given.value, Value) and given.value.literal == "None")
+    return not is_none or (call.name == language.SUBMODULE and isinstance(made, SpecifierCall))
 
 
 def _of_classes(call: SpecifierCall) -> Iterator[Problem]:
@@ -321,9 +336,7 @@ def _of_lists(call: SpecifierCall) -> Iterator[Problem]:
         message = "the first argument of submodule(...) is a submodule(...) that is not repeated"
         yield Problem(message, place, help)
     elif not is_several(call):
-        message = (
-            "the first argument of submodule(...) is a list of children, but the outer submodule(...) is not repeated"
-        )
+        message = "the first argument of submodule(...) is a list of children, but the outer one is not repeated"
         yield Problem(message, place, help)
     elif any(
         argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE] for argument in call.arguments[1:]

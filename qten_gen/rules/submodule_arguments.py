@@ -114,11 +114,8 @@ def _of_class(made: Value, call: SpecifierCall, context: RuleContext, is_certain
     for argument in keywords:
         name = argument.keyword or ""
         if name in by_position:
-            yield Problem(
-                f"{made.text} gets {name} twice, by position and by keyword",
-                _name(argument),
-                "remove one of them",
-            )
+            message = f"{made.text} gets {name} twice, by position and by keyword"
+            yield Problem(message, _name(argument), "remove one of them")
         elif name not in taken.names:
             takes = f"it takes {', '.join(taken.names)}" if taken.names else "remove it"
             help = _TIED if name == "tie" else did_you_mean(name, taken.names, takes)

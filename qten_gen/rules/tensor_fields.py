@@ -55,10 +55,8 @@ def _problems(field: FieldDecl, bound: frozenset[str]) -> Iterator[tuple[str, st
         return
     batch = [position for position, axis in enumerate(axes) if axis.kind is AxisKind.BATCH]
     if batch and (field.unbatched or field.kind is FieldKind.RAGGED):
-        yield (
-            f"it is {'Unbatched' if field.unbatched else 'Ragged'}, so *batch is not part of its shape",
-            "remove *batch",
-        )
+        kind = "Unbatched" if field.unbatched else "Ragged"
+        yield f"it is {kind}, so *batch is not part of its shape", "remove *batch"
     elif batch and batch != [0]:
         yield "*batch is not its first dimension", "put *batch first: the shape starts with the batch size"
     for axis in axes:

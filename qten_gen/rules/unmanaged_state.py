@@ -54,9 +54,7 @@ def unmanaged_tensor(context: RuleContext) -> Iterator[Problem]:
         if field.kind is FieldKind.STATIC:
             what = next((found for one in members_of(field.type) if (found := _of_static(one, context))), None)
             if what is not None:
-                message = (
-                    f"{field.name} is stored as a Python value, but contains {what}: nothing indexes or moves them"
-                )
+                message = f"{field.name} is stored as a Python value, so nothing indexes or moves {what} in it"
                 help = "declare the tensors as fields, in a TensorClass of their own where they belong together"
                 yield Problem(message, field.type.place, help)
     if not isinstance(declaration, ModuleDecl) or context.constructs_itself:
@@ -186,10 +184,8 @@ def _problem(change: AttributeChange, lists: set[str], context: RuleContext) -> 
     if "module" in kinds:
         if not change.in_container:
             return None
-        return (
-            f"the modules in {what} are not registered: it is an ordinary container",
-            "write nn.ModuleList or nn.ModuleDict",
-        )
+        help = "write nn.ModuleList or nn.ModuleDict"
+        return f"the modules in {what} are not registered: it is an ordinary container", help
     if "parameter" in kinds:
         if change.in_container:
             help = "write nn.ParameterList or nn.ParameterDict"

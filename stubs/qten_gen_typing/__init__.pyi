@@ -16,7 +16,6 @@ from .slots import DeviceField as DeviceField
 from .slots import LockField as LockField
 from .slots import NamesField as NamesField
 from .specifiers import BufferOptions as BufferOptions
-from .specifiers import ChildOptions as ChildOptions
 from .specifiers import ParameterOptions as ParameterOptions
 from .specifiers import ParametersOptions as ParametersOptions
 
@@ -25,7 +24,6 @@ __all__ = [
     "AssignsNoOther",
     "BatchSizeField",
     "BufferOptions",
-    "ChildOptions",
     "DeclaredCall",
     "DeviceField",
     "DictOf",

@@ -27,9 +27,3 @@ class BufferOptions(_TensorOptions, total=False):
 
     value: Computed | None
     persistent: bool
-
-class ChildOptions(TypedDict, total=False):
-    """The keywords of every child."""
-
-    group: str | None
-    keep_dtype: bool

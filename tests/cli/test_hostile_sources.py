@@ -90,39 +90,14 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
             "Batch is a declaration, so it cannot derive from the dataclass D",
         ),
         (
-            "@dataclass(frozen=True)\nclass Batch(TensorClass): ...",
-            "QG109",
-            "dataclass would replace the constructor of Batch",
-        ),
-        (
             "if FLAG:\n    class Batch(TensorClass): ...\nelse:\n    class Batch(TensorClass): ...",
             "QG108",
             "this file already defines a class Batch",
         ),
         (
-            "class Batch(TensorClass, **FLAGS): ...",
-            "QG008",
-            "the bases and flags of Batch are known only at run time, because they are unpacked",
-        ),
-        (
             "class Batch(TensorClass):\n    self: Tensor",
             "QG203",
             "'self' is the object itself in the constructor, so a field cannot have this name",
-        ),
-        (
-            "class Batch(TensorClass):\n    x: Final[Tensor]",
-            "QG208",
-            "x is Final, but the constructor has to assign it",
-        ),
-        (
-            "class _rt(TensorClass):\n    x: Tensor",
-            "QG203",
-            "generated code uses the name '_rt', so a class cannot have it",
-        ),
-        (
-            "class Net(Module):\n    a = b = param(2)",
-            "QG201",
-            "the field a has no annotation",
         ),
         (
             "class Batch(TensorClass):\n    x: 'Later'\nLater = Tensor",

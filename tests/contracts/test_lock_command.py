@@ -106,9 +106,16 @@ def test_a_change_that_no_checkpoint_notices_is_written(shop: Command) -> None:
 
 
 def test_a_dtype_that_stays_is_in_the_lock(shop: Command) -> None:
-    edit(shop, 'submodule(nn.LayerNorm, "width")', 'submodule(nn.LayerNorm, "width", keep_dtype=True)')
+    edit(
+        shop,
+        'submodule(nn.LayerNorm, "width")',
+        'submodule(nn.LayerNorm, "width", dtype=torch.float32, keep_dtype=True)',
+    )
     shop("lock")
-    assert "blocks.{0-1}.norm.weight        float32 kept  param    [8]           LayerNorm(width)\n" in shop.read(LOCK)
+    assert (
+        "blocks.{0-1}.norm.weight        float32 kept  param    [8]           LayerNorm(width, dtype=torch.float32)\n"
+        in shop.read(LOCK)
+    )
     edit(shop, ", keep_dtype=True", "")
     done = shop("lock")
     assert done.status == 0

@@ -118,7 +118,6 @@ WAYS: dict[str, str | bytes] = {
         "    k: Literal['a\"b', \"c'd\"] = 'a\"b'\n"
     ),
     "a function as default": ("class Batch(TensorClass, nocast=True):\n    x: Tensor\n    f: object = lambda a: a\n"),
-    "a field that is declared again": "class Batch(TensorClass):\n    x: str\n    x: Tensor\n",
     "many fields": (
         "class Batch(TensorClass):\n    x: Tensor\n" + "".join(f"    f{i}: str = ''\n" for i in range(200))
     ),

@@ -63,7 +63,9 @@ class OfChild(Module):
     """The value of the buffer is computed from a child's, and no cast changes its dtype."""
 
     inner: Inner = submodule(Inner)
-    mask: Tensor = buffer(4, persistent=False, keep_dtype=True, value=lambda outer: outer.inner.steps.clone())
+    mask: Tensor = buffer(
+        4, persistent=False, dtype=torch.float32, keep_dtype=True, value=lambda outer: outer.inner.steps.clone()
+    )
 
 
 MODELS: list[Callable[..., Module]] = [OfMethod, Written, AfterInit, OfChild]

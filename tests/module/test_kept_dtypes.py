@@ -13,12 +13,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize, prune, spectral_norm, weight_norm
 
-from qten_gen import DeclarationError, Module, ModuleList, Sequential, buffer, param, sequential, submodule
+from qten_gen import Module, ModuleList, buffer, param, submodule
 
 
 class Router(Module):
     dim: int
-    gate: nn.Parameter = param("dim", "dim", initializer=nn.init.normal_, keep_dtype=True)
+    gate: nn.Parameter = param("dim", "dim", initializer=nn.init.normal_, dtype=torch.float32, keep_dtype=True)
     bias: nn.Parameter = param("dim", initializer=nn.init.normal_)
 
 
@@ -29,8 +29,8 @@ class Net(Module):
     frequencies: Tensor = buffer("dim", initializer=nn.init.normal_, dtype=torch.float32, keep_dtype=True)
     norm: nn.BatchNorm1d = submodule(nn.BatchNorm1d, "dim", dtype=torch.float32, keep_dtype=True)
     routers: ModuleList[Router] = submodule(Router, "dim", repeat=2)
-    mlp: Sequential = sequential(submodule(nn.Linear, "dim", "dim"), keep_dtype=True)
-    gains: nn.ParameterList = param("dim", repeat=2, initializer=nn.init.normal_, keep_dtype=True)
+    mlp: nn.Sequential = submodule(lambda: nn.Sequential(nn.Linear(4, 4)), dtype=torch.float32, keep_dtype=True)
+    gains: nn.ParameterList = param("dim", repeat=2, initializer=nn.init.normal_, dtype=torch.float32, keep_dtype=True)
     steps: Tensor = buffer(initializer=nn.init.zeros_, dtype=torch.int64)
 
 
@@ -175,9 +175,39 @@ def test_a_cast_to_a_type_leaves_integers_that_are_kept() -> None:
     assert Counter().type(torch.float64).steps.dtype == torch.int64
 
 
-def test_the_kept_dtype_is_that_of_the_tensor_when_it_is_cast() -> None:
-    assert Net(dtype=torch.float64).routers[0].gate.dtype == torch.float64
-    assert Net(dtype=torch.float64).to(BF16).routers[0].gate.dtype == torch.float64
+def fractions() -> Tensor:
+    return 1 / 100 ** (torch.arange(0, 8, 2) / 8)
+
+
+class Fractions(Module):
+    """The same numbers, in each place that a dtype can be declared in."""
+
+    value: Tensor = buffer(value=lambda module: fractions(), dtype=torch.float32, persistent=False, keep_dtype=True)
+    rates: nn.Parameter = param(value=lambda module: fractions(), dtype=torch.float32, keep_dtype=True)
+    filled: Tensor = buffer(4, initializer=lambda tensor: tensor.copy_(fractions()), dtype=torch.float32)
+    plain: nn.ParameterList = submodule(lambda: nn.ParameterList([fractions()]), dtype=torch.float32, keep_dtype=True)
+    undeclared: Tensor = buffer(value=lambda module: fractions())
+
+
+class Around(Module):
+    """The dtype of a child is the dtype of all that it computes."""
+
+    inner: Fractions = submodule(Fractions, dtype=torch.float32, keep_dtype=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_a_trainer_constructs_in_another_dtype(dtype: torch.dtype) -> None:
+    torch.set_default_dtype(dtype)
+    try:
+        net, made = Net(), Around()
+        made.inner.reset_parameters()
+        assert torch.get_default_dtype() == dtype
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert {value.dtype for value in kept(net).values() if value.is_floating_point()} == {torch.float32}
+    assert net.scale.dtype == dtype
+    for tensor in (*made.parameters(), *made.buffers()):
+        torch.testing.assert_close(tensor.detach(), fractions(), rtol=2**-23, atol=0)
 
 
 def test_a_child_that_is_replaced_is_kept_too(net: Net) -> None:
@@ -224,7 +254,7 @@ def test_ties_of_a_kept_tensor_hold_and_are_kept() -> None:
 
 def test_memory_format_and_device_change_where_the_dtype_stays() -> None:
     class Convolution(Module):
-        conv: nn.Conv2d = submodule(nn.Conv2d, 3, 3, 3, keep_dtype=True)
+        conv: nn.Conv2d = submodule(nn.Conv2d, 3, 3, 3, dtype=torch.float32, keep_dtype=True)
 
     module = Convolution().to(BF16, memory_format=torch.channels_last)  # type: ignore[call-overload] # as torch has it
     assert module.conv.weight.dtype == torch.float32
@@ -236,21 +266,6 @@ def test_memory_format_and_device_change_where_the_dtype_stays() -> None:
 def test_names_of_what_is_kept() -> None:
     class Whole(Module):
         net: Net = submodule(Net)
-        router: Router = submodule(Router, 2, keep_dtype=True)
+        router: Router = submodule(Router, 2, dtype=torch.float32, keep_dtype=True)
 
     assert Whole().kept_names() == ["router", *(f"net.{name}" for name in KEPT)]
-
-
-def test_a_tied_parameter_has_the_word_of_the_other() -> None:
-    with pytest.raises(DeclarationError, match="both tie and keep_dtype"):
-
-        class Tied(Module):
-            weight: nn.Parameter = param(2, initializer=nn.init.ones_)
-            head: nn.Parameter = param(tie="weight", keep_dtype=True)  # type: ignore[call-overload] # the mistake
-
-
-def test_the_word_is_true_or_false() -> None:
-    with pytest.raises(DeclarationError, match="keep_dtype must be True or False, got 1"):
-
-        class Wrong(Module):
-            norm: nn.LayerNorm = submodule(nn.LayerNorm, 2, keep_dtype=1)  # type: ignore[call-overload] # the mistake

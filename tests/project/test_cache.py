@@ -1,6 +1,5 @@
 """The cache: what it saves, and that nothing but time depends on it."""
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -105,27 +104,6 @@ def test_a_damaged_cache_is_ignored(generated: Command, text: str) -> None:
     assert generated("src").summary == "2 files up to date"
     generated.write("src/model.py", BATCH.replace("x:", "y:"))
     assert generated("src").summary == "1 file up to date, 1 written"
-
-
-def test_an_index_with_wrong_entries_changes_nothing(generated: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    _, mark, index, data = Path(".qten_cache/sources").read_bytes().split(b"\n", 3)
-    monkeypatch.setattr(cache, "_mark", lambda _: mark)
-    names, [[path, *entry]] = json.loads(index)
-    damages: tuple[object, ...] = (
-        3,
-        [],
-        ["a", "b", "c"],
-        [{}, {}, {}],
-        ["a", {}, [[1]]],
-        [[99], {}, "", []],
-        [["b"], {}, "", []],
-        "a",
-    )
-    for damage in damages:
-        for part in range(len(entry)):
-            line = json.dumps([names, [[path, *entry[:part], damage, *entry[part + 1 :]]]]).encode()
-            Path(".qten_cache/sources").write_bytes(b"\n".join([b"", mark, line, data]))
-            assert generated("src").summary == "2 files up to date"
 
 
 def test_an_index_in_which_one_byte_differs_is_ignored(generated: Command) -> None:

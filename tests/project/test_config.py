@@ -127,24 +127,22 @@ def test_a_fault_in_a_project_file_without_our_section_is_not_ours(qten_gen: Com
     assert qten_gen("src").status == 0
 
 
-def test_a_run_without_paths_takes_those_of_the_settings(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsrc = ["src"]\n')
-    qten_gen.write("src/model.py", BATCH)
+@pytest.mark.parametrize(
+    ("settings", "source", "folder"),
+    [
+        ('[tool.qten-gen]\nsrc = ["src"]\n', "src/model.py", "docs"),  # those of the settings
+        ("[project]\n", "shop/model.py", "docs"),  # the project
+        (None, "shop/model.py", "."),  # the working directory
+    ],
+)
+def test_a_run_without_paths_takes_what_the_settings_say_or_the_project_or_the_working_directory(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch, settings: str | None, source: str, folder: str
+) -> None:
+    if settings is not None:
+        qten_gen.write("pyproject.toml", settings)
+    qten_gen.write(source, BATCH)
     (qten_gen.folder / "docs").mkdir()
-    monkeypatch.chdir("docs")
-    assert qten_gen().summary == "2 files written"
-
-
-def test_a_run_without_paths_or_settings_takes_the_project(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    qten_gen.write("pyproject.toml", "[project]\n")
-    qten_gen.write("shop/model.py", BATCH)
-    (qten_gen.folder / "docs").mkdir()
-    monkeypatch.chdir("docs")
-    assert qten_gen().summary == "2 files written"
-
-
-def test_a_run_without_paths_or_a_project_takes_the_working_directory(qten_gen: Command) -> None:
-    qten_gen.write("shop/model.py", BATCH)
+    monkeypatch.chdir(folder)
     assert qten_gen().summary == "2 files written"
 
 

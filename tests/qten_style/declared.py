@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from qten_gen import LabelledTensor, Module, nograd_tensors
+from qten_gen import Device, DeviceBounded, LabelledTensor, Module, nograd_tensors
 
 DIMS = ("row", "column")
 
@@ -51,3 +51,17 @@ class Framed(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x @ self.frame.data * self.factor
+
+
+class NodePath(DeviceBounded):
+    """Something that remembers where it is."""
+
+    def __init__(self, device: Device) -> None:
+        self.at = device
+
+    @property
+    def device(self) -> Device:
+        return self.at
+
+    def to_device(self, device: Device) -> NodePath:
+        return NodePath(device)

@@ -8,14 +8,13 @@ from qten_gen import (
     TENSOR_BUFFER_PREFIX,
     TENSOR_PARAM_PREFIX,
     Device,
-    DeviceBounded,
     LabelledTensor,
     Module,
     nograd_tensors,
     param,
 )
 
-from .declared import DIMS, Framed, Model, Outer, labelled
+from .declared import DIMS, Framed, Model, NodePath, Outer, labelled
 
 
 def test_the_prefixes_are_the_documented_ones() -> None:
@@ -159,20 +158,6 @@ def test_a_declared_parameter_does_not_take_a_labelled_tensor() -> None:
 
     with pytest.raises(TypeError, match="as parameter 'weight'"):
         Declared().weight = labelled()  # type: ignore[assignment] # the mistake under test
-
-
-class NodePath(DeviceBounded):
-    """Something that remembers where it is."""
-
-    def __init__(self, device: Device) -> None:
-        self.at = device
-
-    @property
-    def device(self) -> Device:
-        return self.at
-
-    def to_device(self, device: Device) -> "NodePath":
-        return NodePath(device)
 
 
 @pytest.mark.parametrize("module", [Model(), Framed(labelled())], ids=["own __init__", "generated"])

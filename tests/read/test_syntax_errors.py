@@ -54,12 +54,20 @@ DEPTH = 9000 if sys.version_info < (3, 13) else 200_000
 )
 def test_what_no_parser_gets_to_the_end_of_is_reported(deep: str) -> None:
     found = refusal(f"x = 1\n\ny = {deep}\n\nz = 3\n")
-    assert (found.span.line, found.message) == (1, "an expression is nested too deeply to be read")
+    assert (found.span.line, found.message) == (3, "this is nested too deeply to be read")
 
 
-def test_what_the_reader_does_not_get_to_the_end_of_is_reported() -> None:
-    found = refusal(f"class A(Base):\n    x: int\n\n    y: {'int | ' * 990}int\n    z: int\n")
-    assert (found.span.line, found.message) == (1, "an expression is nested too deeply to be read")
+@pytest.mark.parametrize(
+    "deep",
+    [
+        f"y: {'int | ' * 990}int",
+        f"y: {'list[' * 120}int{']' * 120}",
+        f"y: nn.Module = {'submodule(nn.Sequential, ' * 120}submodule(nn.ReLU){')' * 120}",
+    ],
+)
+def test_what_the_reader_does_not_get_to_the_end_of_is_reported(deep: str) -> None:
+    found = refusal(f"from qten_gen import submodule\nclass A(Base):\n    x: int\n    {deep}\n    z: int\n")
+    assert (found.span.line, found.message) == (4, "this is nested too deeply to be read")
 
 
 def test_deep_code_that_is_not_read_is_not_a_mistake() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar, cast, overload
 
 from torch import nn
 
@@ -14,7 +14,7 @@ from .fields import Dimension, Names, keywords_in, specifier
 M = TypeVar("M", bound=nn.Module)
 
 if TYPE_CHECKING:
-    from qten_gen_typing import ChildOptions, DictOf, ListOf, Member, SequenceOf
+    from qten_gen_typing import DictOf, ListOf, Member, SequenceOf
     from typing_extensions import TypeVar as TypeVarWithDefault
 
     S = TypeVarWithDefault("S", bound=nn.Module, default=nn.Module)
@@ -179,7 +179,8 @@ def submodule(
         repeat: How many children: a number, or an expression over config fields.
         keys: One child for each of these names; a string is the config field that holds them.
         group: What `optimizer_groups` puts the child's parameters in that have no group of their own.
-        keep_dtype: Whether a cast of the owner, such as `.to(torch.bfloat16)`, leaves the dtypes of what is in it.
+        keep_dtype: Whether a cast of the owner, such as `.to(torch.bfloat16)`, leaves the dtypes of what is in it. Requires
+            `dtype=`; a module whose class takes none is cast.
         init: For type checkers: a child is not a constructor argument.
         kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.
 
@@ -206,32 +207,21 @@ class Choice(NamedTuple):
 
 @overload
 def sequential(
-    *members: Member[M], repeat: Dimension, init: Literal[False] = False, **options: Unpack[ChildOptions]
+    *members: Member[M], repeat: Dimension, group: str | None = None, init: Literal[False] = False
 ) -> ModuleList[Sequential[M]]: ...
 @overload
 def sequential(
-    *members: Member[M], keys: Names, init: Literal[False] = False, **options: Unpack[ChildOptions]
+    *members: Member[M], keys: Names, group: str | None = None, init: Literal[False] = False
 ) -> ModuleDict[Sequential[M]]: ...
 @overload
 def sequential(
-    *members: Member[M],
-    when: str,
-    group: str | None = None,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
-    **named: M | type[M] | None,
+    *members: Member[M], when: str, group: str | None = None, init: Literal[False] = False, **named: M | type[M] | None
 ) -> Sequential[M] | None: ...
 @overload
 def sequential(
-    *members: Member[M],
-    group: str | None = None,
-    keep_dtype: bool = False,
-    init: Literal[False] = False,
-    **named: M | type[M] | None,
+    *members: Member[M], group: str | None = None, init: Literal[False] = False, **named: M | type[M] | None
 ) -> Sequential[M]: ...
-def sequential(
-    *members: object, group: str | None = None, keep_dtype: bool = False, init: Literal[False] = False, **named: object
-) -> object:
+def sequential(*members: object, group: str | None = None, init: Literal[False] = False, **named: object) -> object:
     """Children that are called one after the other: torch's `nn.Sequential`, with its state-dict keys.
 
     A member is a `submodule(...)`, or a class that is constructed without arguments. With `repeat=`, a member stands for
@@ -258,7 +248,6 @@ def sequential(
         repeat: How many sequences: a number, or an expression over config fields.
         keys: One sequence for each of these names; a string is the config field that holds them.
         group: What `optimizer_groups` puts the parameters in that have no group of their own.
-        keep_dtype: Whether a cast of the owner, such as `.to(torch.bfloat16)`, leaves the dtypes of what is in it.
         init: For type checkers: a child is not a constructor argument.
         named: The children in order, with names for keys. Either all members have names or none.
 
@@ -268,6 +257,7 @@ def sequential(
     when = cast("str | None", named.pop("when", None))
     repeat = cast("Dimension | None", named.pop("repeat", None))
     keys = cast("Names | None", named.pop("keys", None))
+    keep_dtype = cast("bool", named.pop(language.KEEP_DTYPE, False))  # which a rule refuses
     if members and named:
         raise TypeError("sequential() takes members with names or without names, not both")
     given = {name: _member(member) for name, member in named.items()}

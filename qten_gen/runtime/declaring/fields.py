@@ -273,7 +273,7 @@ def param(
         repeat: How many parameters a ParameterList gets: a number, or an expression over config fields.
         keys: One parameter of a ParameterDict for each of these names; a string is the config field that holds them.
         group: What `optimizer_groups` puts it in.
-        keep_dtype: Whether a cast of the module, such as `.to(torch.bfloat16)`, leaves its dtype.
+        keep_dtype: Whether a cast of the module, such as `.to(torch.bfloat16)`, leaves its dtype. Requires `dtype=`.
         init: For type checkers: a parameter is not a constructor argument.
 
     Raises:
@@ -315,7 +315,7 @@ def buffer(
         dtype: The dtype, whatever the constructor's `dtype` says. Without it: the constructor's, else torch's default.
         persistent: Whether the buffer is in the state dict.
         when: The config field that says whether there is a buffer; if not, the attribute is None.
-        keep_dtype: Whether a cast of the module, such as `.to(torch.bfloat16)`, leaves its dtype.
+        keep_dtype: Whether a cast of the module, such as `.to(torch.bfloat16)`, leaves its dtype. Requires `dtype=`.
         init: For type checkers: a buffer is not a constructor argument.
 
     Raises:

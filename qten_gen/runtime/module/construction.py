@@ -16,6 +16,7 @@ from torch import nn
 from ...common.suggestions import did_you_mean
 from ..declaring.children import Submodule
 from ..declaring.statement import value_at
+from .initialisation import at_least
 from .module_base import ModuleBase
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def construct(
     is_placed = device is not None or dtype is not None
     given = {"device": device, "dtype": dtype}
     takes = _takes(cls) if is_placed else ()
-    module = cls(*args, **keywords, **{name: given[name] for name in takes})
+    with at_least(dtype):
+        module = cls(*args, **keywords, **{name: given[name] for name in takes})
     if not isinstance(module, nn.Module):
         raise TypeError(f"{torch.typename(module)} is not a Module subclass")
     return module.to(device=device, dtype=dtype) if is_placed and len(takes) < 2 else module

@@ -13,7 +13,7 @@ the module.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,8 @@ def fill(tensor: Tensor, initializer: Callable[[Tensor], object], field: str) ->
     Raises:
         TypeError: it returned a new tensor of that shape, as `torch.zeros_like` does.
     """
-    result = initializer(tensor)
+    with at_least(tensor.dtype):
+        result = initializer(tensor)
     if result is None or result is tensor or not isinstance(result, Tensor) or is_dynamo_compiling():
         return
     if result.shape != tensor.shape:
@@ -54,6 +55,23 @@ def fill(tensor: Tensor, initializer: Callable[[Tensor], object], field: str) ->
             f"{field}: the initializer {name} returned a new tensor, which is not used;"
             " expected that it fills the tensor it is given: lambda tensor: tensor.normal_().mul_(0.02)"
         )
+
+
+def at_least(dtype: torch.dtype | None) -> AbstractContextManager[object]:
+    """Compute in a dtype where torch's default is narrower, as in a trainer that constructs in bfloat16.
+
+    Otherwise `1 / torch.arange(1, 9)` would be rounded before it is stored as float32.
+    """
+    default = torch.get_default_dtype()
+    if dtype is None or dtype is default or not (real := dtype.to_real()).is_floating_point or real.itemsize == 1:
+        return _NOTHING  # float8 is promoted to nothing
+    wide, left = torch.promote_types(real, default), ExitStack()
+    torch.set_default_dtype(wide)
+    left.callback(torch.set_default_dtype, default)
+    return left
+
+
+_NOTHING = nullcontext()
 
 
 def _same_memory(result: Tensor, tensor: Tensor) -> bool:
@@ -161,7 +179,7 @@ def register_value(
     own_dtype: torch.dtype | None = None,
 ) -> None:
     """Register what `function` computes as a buffer, on `device`; floating point numbers in `dtype`, all in `own_dtype`."""
-    value = _computed(module, name, function, device, shape)
+    value = _computed(module, name, function, device, own_dtype or dtype, shape)
     module.register_buffer(name, _cast(value, device, dtype, own_dtype), persistent)
     vars(module).setdefault(_FRESH, set()).add(name)
 
@@ -178,7 +196,7 @@ def register_parameter_value(
     own_dtype: torch.dtype | None = None,
 ) -> None:
     """Register what `function` computes as a parameter, in memory of its own; otherwise as `register_value`."""
-    value = _computed(module, name, function, device, shape)
+    value = _computed(module, name, function, device, own_dtype or dtype, shape)
     data = _cast(value, device, dtype, own_dtype)
     module.register_parameter(name, nn.Parameter(data.clone() if data is value else data, requires_grad))
     vars(module).setdefault(_FRESH, set()).add(name)
@@ -192,7 +210,7 @@ def recompute(module: nn.Module, name: str, function: Computed) -> None:
         return
     held = _registered(module, name)
     if held is not None:
-        held.copy_(_computed(module, name, function, held.device, tuple(held.shape)))
+        held.copy_(_computed(module, name, function, held.device, held.dtype, tuple(held.shape)))
 
 
 def forget_fresh(module: nn.Module) -> None:
@@ -200,15 +218,17 @@ def forget_fresh(module: nn.Module) -> None:
     vars(module).pop(_FRESH, None)
 
 
-def _computed(module: nn.Module, name: str, function: Computed, device: Device, shape: Size | None) -> Tensor:
-    """The result of the function, which makes tensors on `device` unless it says otherwise.
+def _computed(
+    module: nn.Module, name: str, function: Computed, device: Device, dtype: torch.dtype | None, shape: Size | None
+) -> Tensor:
+    """The result of the function, which makes tensors on `device`, and computes in `dtype` at least, unless it says otherwise.
 
     Raises:
         TypeError: it returns something other than a tensor.
         ValueError: the tensor has another shape than `shape`.
     """
     made_by = f"{type(module).__name__}.{name}: value={getattr(function, '__name__', function)}"
-    with torch.no_grad(), nullcontext() if device is None else torch.device(device):
+    with torch.no_grad(), at_least(dtype), nullcontext() if device is None else torch.device(device):
         try:
             value: object = getattr(module, function)() if isinstance(function, str) else function(module)
         except Exception as error:
@@ -254,22 +274,19 @@ def register_parameters(
     module.register_module(name, found)
 
 
-_Place = tuple[nn.Module, str]
-"""The module that holds a parameter, and its name there."""
-
-
 @contextmanager
 def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: torch.dtype | None) -> Iterator[None]:
     """Move and cast the tensors that a block registers, as `module.to(device, dtype)` would; earlier ones stay as they are.
 
     Earlier tensors were made in their place, and may have a dtype of their own: `param(..., dtype=torch.float32)`.
     """
-    is_placed = device is not None or dtype is not None
-    # The tensors themselves, and not their ids alone: the memory of one that the block lets go may be that of a new one.
-    earlier = {id(tensor): tensor for tensor in chain(module.parameters(), module.buffers())} if is_placed else {}
-    yield
-    if not is_placed:
+    if device is None and dtype is None:
+        yield
         return
+    # The tensors themselves, and not their ids alone: the memory of one that the block lets go may be that of a new one.
+    earlier = {id(tensor): tensor for tensor in chain(module.parameters(), module.buffers())}
+    with at_least(dtype):
+        yield
 
     def place(tensor: Tensor) -> Tensor:
         if id(tensor) in earlier:
@@ -277,19 +294,12 @@ def placed(module: ModuleBase, device: torch.device | str | int | None, dtype: t
         casts = dtype is not None and (tensor.is_floating_point() or tensor.is_complex())
         return tensor.to(device=device, dtype=dtype if casts else None)
 
-    shared = _shared(module)
-    module._apply(place)  # type: ignore[no-untyped-call] # torch gives none
-    # `_apply` sees a shared parameter once for each of its places.
-    for (holder, name), *others in shared:
-        for other, alias in others:
-            other._parameters[alias] = holder._parameters[name]
-
-
-def _shared(module: nn.Module) -> list[list[_Place]]:
-    """The places of each parameter that has several: a move to meta would make another parameter for each."""
-    places: dict[int, list[_Place]] = {}
+    # A move to meta makes a new parameter for each of the places where a shared one is.
+    places: dict[int, list[tuple[dict[str, nn.Parameter | None], str]]] = {}
     for holder in module.modules():
         for name, parameter in holder._parameters.items():
-            if parameter is not None:
-                places.setdefault(id(parameter), []).append((holder, name))
-    return [found for found in places.values() if len(found) > 1]
+            places.setdefault(id(parameter), []).append((holder._parameters, name))
+    module._apply(place)  # type: ignore[no-untyped-call] # torch gives none
+    for (registry, name), *others in places.values():
+        for other, alias in others:
+            other[alias] = registry[name]

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from ...common.progress import counted
@@ -206,7 +206,8 @@ class _Hierarchy:
     def __init__(self, project: Project, texts: Mapping[str, bytes]) -> None:
         self._project = project
         self._texts = texts
-        self._is_mentioned = cache(self._search)
+        self._is_mentioned = cache(partial(self._has, pattern=_MENTIONED))
+        self._is_written = cache(partial(self._has, pattern=_WRITTEN))
         self._is_known_word = cache(lambda word: any(word.encode() in text for text in texts.values()))
         applying = (method_of(each.node, "_apply") for file in project.files.values() for each in file.all_classes)
         nodes = (node for method in applying if method is not None for node in ast.walk(method))
@@ -235,13 +236,19 @@ class _Hierarchy:
             lambda expression: self._project.meaning(file, expression),
             is_whole=not found.is_inner and outside <= _WITHOUT_ATTRIBUTES and bool(outside & NN_MODULE),
             is_mentioned=self._is_mentioned,
+            is_written=self._is_written,
             is_known_word=self._is_known_word,
         )
 
-    def _search(self, name: str) -> bool:
-        """True if some file assigns an attribute of this name, or has the name in quotes."""
-        pattern = re.compile(
-            rb"(?:\.%b\s*(?:=[^=]|:[^\n]*=|,[^\n]*=[^=])|[\"']%b[\"'])" % (2 * (re.escape(name.encode()),))
-        )
+    def _has(self, name: str, pattern: bytes) -> bool:
+        """True if some file has a pattern with this name in it."""
         word = name.encode()  # found ten times faster than the pattern
-        return any(word in text and pattern.search(text) is not None for text in self._texts.values())
+        found = re.compile(pattern.replace(b"NAME", re.escape(word)))
+        return any(word in text and found.search(text) is not None for text in self._texts.values())
+
+
+_MENTIONED = rb"\.NAME\s*(?:=[^=]|:[^\n]*=|,[^\n]*=[^=])|[\"']NAME[\"']"
+"""An assignment to an attribute, or its name in quotes."""
+
+_WRITTEN = rb"\w_\(\s*(?!self\.)[\w.]+\.NAME\b|\b(?!self\.)[\w.]+\.NAME(?:\.\w+_\(|\s*=[^=])"
+"""What a class may do to another's buffer: `init.copy_(module.NAME, ...)`, `module.NAME.copy_(...)` or `module.NAME = ...`."""

@@ -56,10 +56,6 @@ def test_a_shared_object_is_locked() -> None:
     value[0] = 1
 
 
-def fill(value: Flat) -> None:
-    value.x.fill_(7)
-
-
 def fill_and_answer(received: Any, answers: Any) -> None:
     value: Batch = received.get()
     value.tokens.fill_(7)
@@ -85,15 +81,6 @@ def test_a_queue_passes_shared_objects_without_copying_them(method: str) -> None
     questions.put(None)
     process.join()
     assert (type(made), made.batch_size, made.x.sum().item()) == (Flat, (2,), 6)
-
-
-def test_an_argument_of_a_process_is_shared_too() -> None:
-    context: Any = multiprocessing.get_context("fork")
-    value = flat(4).share_memory_()
-    process = context.Process(target=fill, args=(value,))
-    process.start()
-    process.join()
-    assert torch.equal(value.x, torch.full((4, 3), 7.0))
 
 
 def test_clones_and_moves_of_a_shared_object_are_their_own() -> None:

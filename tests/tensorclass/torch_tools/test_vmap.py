@@ -8,7 +8,6 @@ from typing import Any, Literal
 import pytest
 import torch
 from torch import Tensor
-from torch.utils import _pytree
 
 from qten_gen import PerItem, TensorClass, Unbatched
 from tests.tensorclass.declared import Flat, assert_applied, flat, tensors
@@ -149,12 +148,6 @@ def test_torch_vmap_loses_the_names_of_the_dimensions() -> None:
 
     assert torch.vmap(doubled, in_dims=1, out_dims=1)(value).names == (None, None)
     assert seen == [(None,)]
-
-
-def test_a_tree_whose_dimensions_change_otherwise_loses_their_names() -> None:
-    value = flat(4, 5)
-    value.names = ["time", "row"]
-    assert _pytree.tree_map(lambda tensor: tensor.sum(0), value).names == (None,)
 
 
 def test_random_numbers_are_refused_different_or_the_same() -> None:

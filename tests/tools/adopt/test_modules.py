@@ -96,11 +96,6 @@ def test_a_base_is_swapped_and_nothing_else_changes(before: str, after: str) -> 
     assert adopted(after) == after
 
 
-def test_positions_count_characters_beside_wide_ones() -> None:
-    text = "from torch import nn\n\nx = 'größe'; y = nn\nclass Ärger(nn.Module): '''größer'''; z = 1  # ä\n"
-    assert "class Ärger(Module): '''größer'''; z = 1  # ä\n" in adopted(text)
-
-
 def test_a_class_follows_its_base_in_another_file() -> None:
     files = {
         "pkg/__init__.py": "",
@@ -149,25 +144,6 @@ def test_a_class_with_a_call_of_its_own_is_adopted_with_a_note() -> None:
     text = "from torch import nn\n\nclass Base(nn.Module):\n    def __call__(self, x): ...\n"
     assert "class Base(Module)" in adopted(text)
     assert report(text)["Base"].notes[0].startswith("pyright reports that its own __call__")
-
-
-def test_a_base_stays_if_its_subclass_could_not_be_generated() -> None:
-    text = """\
-    from dataclasses import dataclass
-    from torch import nn
-
-    class Base(nn.Module):
-        pass
-
-    @dataclass
-    class Child(Base):
-        x: int
-
-    class Other(nn.Module):
-        pass
-    """
-    assert list(reasons(dedent(text))) == ["Base", "Child"]
-    assert "class Base(nn.Module)" in adopted(text) and "class Other(Module)" in adopted(text)
 
 
 KEEPING = {
@@ -261,12 +237,6 @@ def test_a_class_keeps_no_constructor_below_one_that_stays() -> None:
     """
     assert reasons(dedent(text))["Grandchild"].startswith("its base")
     assert adopted(text) == dedent(text)
-
-
-def test_a_class_inside_a_function_is_left_out() -> None:
-    found = outcome({"model.py": "from torch import nn\n\n\ndef f():\n    class A(nn.Module): pass\n"})
-    assert [each.found.name for each in found.adoptions] == ["f.A"]
-    assert not found.texts
 
 
 def test_files_of_two_programs_may_have_classes_of_one_name() -> None:

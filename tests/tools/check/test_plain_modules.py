@@ -212,9 +212,19 @@ MADE = {
 
 @pytest.mark.parametrize("method", MADE)
 def test_a_buffer_that_is_in_no_state_dict_and_that_only_the_constructor_makes(method: str) -> None:
-    body = "def __init__(self):\n    super().__init__()\n    self.register_buffer('table', torch.ones(2){})\n{}"
-    assert not codes(body.format(", persistent=False", method))
+    body = "def __init__(self):\n    super().__init__()\n    self.{}\n{}"
+    registers, assigns = "register_buffer('table', torch.ones(2){})", "table = nn.Buffer(torch.ones(2){})"
+    assert not codes(body.format(registers.format(", persistent=False"), method))
     body += "# after to_empty()"
-    assert codes(body.format(", persistent=False", method)) == MADE[method]
-    assert codes(body.format("", method)) == codes(body.format(", True", method)) == []
-    assert codes(body.format(", False", method)) == MADE[method]
+    for buffer in (registers, assigns, assigns.replace(" =", ": torch.Tensor =")):
+        assert codes(body.format(buffer.format(", persistent=False"), method)) == MADE[method]
+        assert not codes(body.format(buffer.format(""), method))
+        assert not codes(body.format(buffer.format(", persistent=True"), method))
+    assert codes(body.format(registers.format(", False"), method)) == MADE[method]
+
+
+@pytest.mark.parametrize("write", ["init.ones_(module.table)", "module.table.fill_(1)", "module.table = torch.ones(2)"])
+def test_a_buffer_that_another_class_fills(write: str) -> None:
+    body = "def __init__(self):\n    super().__init__()\n    self.table = nn.Buffer(torch.ones(2), persistent=False)\n"
+    other = f"class Model(nn.Module):\n    def _init_weights(self, module):  # after to_empty()\n        {write}\n"
+    assert not codes(body, model=other)
