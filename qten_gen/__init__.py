@@ -54,7 +54,7 @@ _HOMES = {
     "param": "runtime.declaring.fields",
     "partition": "runtime.module.parameter_selection",
     "refill": "large_models.deferred.refill",
-    "retie": "runtime.module.ties_and_dtypes",
+    "retie": "runtime.module.ties",
     "select": "runtime.module.parameter_selection",
     "sequential": "runtime.declaring.children",
     "submodule": "runtime.declaring.children",

@@ -11,7 +11,7 @@ from .module.initialisation import recompute as recompute
 from .module.initialisation import register_parameter_value as register_parameter_value
 from .module.initialisation import register_parameters as register_parameters
 from .module.initialisation import register_value as register_value
-from .module.ties_and_dtypes import tied_parameter as tied_parameter
+from .module.ties import tied_parameter as tied_parameter
 from .module.virtual_tensors import cached_virtual as cached_virtual
 from .module.virtual_tensors import virtual as virtual
 from .tensorclass.fields.annotated_shapes import COMPLEX as COMPLEX

@@ -316,5 +316,5 @@ def test_no_file_imports_itself_in_a_circle() -> None:
 def test_imports_are_found_in_every_form() -> None:
     found = arrows()
     assert "runtime/declaring/fields" in found["runtime/tensorclass/core/stored"], "under TYPE_CHECKING"
-    assert "runtime/module/ties_and_dtypes" in found["runtime/module/declared_module"], "in a function"
+    assert "runtime/module/ties" in found["runtime/module/declared_module"], "in a function"
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]

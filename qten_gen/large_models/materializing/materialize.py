@@ -20,8 +20,8 @@ from torch.types import Device as DeviceLike
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ...runtime.declaring.fields import Buffer, Parameter
+from ...runtime.module.kept_dtypes import kept_tensors
 from ...runtime.module.module_base import ModuleBase
-from ...runtime.module.ties_and_dtypes import kept_tensors
 from ...runtime.module.unsaved_buffers import unwatch
 from ..deferred.deferred_init import value_of
 from .checkpoints import Matched, StateDict, beginning, load, matched

@@ -94,7 +94,7 @@ class DeclaredModule(ModuleBase, Functional):
             left = marked(self)
         change = fn
         if type(self)._kept:
-            from .ties_and_dtypes import keeping_dtypes
+            from .kept_dtypes import keeping_dtypes
 
             change = keeping_dtypes(self, fn)
         try:
@@ -137,12 +137,13 @@ class DeclaredModule(ModuleBase, Functional):
             migrate(cls, state_dict, prefix, local_metadata)
         assigns = local_metadata.get("assign_to_params_buffers", False)
         if cls._tied:
-            from .ties_and_dtypes import disagreements
+            from .ties import disagreements
 
             error_msgs += disagreements(self, state_dict, prefix)
         if assigns:
             if cls._kept or cls._tied:
-                from .ties_and_dtypes import cast_assigned, share_assigned
+                from .kept_dtypes import cast_assigned
+                from .ties import share_assigned
 
                 cast_assigned(self, state_dict, prefix)
                 share_assigned(self, state_dict, prefix)

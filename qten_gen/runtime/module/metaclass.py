@@ -111,7 +111,7 @@ class ModuleMeta(DeclarationMeta):
         declared = next(base for base in bases if issubclass(base, ModuleBase))
         mixins = declared._own_init_mixins if summary.custom_init else ()
         if _given(summary, "tie"):
-            from .ties_and_dtypes import TiedModule
+            from .ties import TiedModule
 
             mixins = (*mixins, TiedModule)
         return tuple(mixin for mixin in mixins if not any(issubclass(base, mixin) for base in bases))
@@ -170,7 +170,7 @@ def _place_properties(cls: type[ModuleBase], summary: Summary) -> None:
             setattr(cls, name, unsaved(name, value.__doc__ or ""))
             makes_unsaved = True
         elif name in ties:
-            from .ties_and_dtypes import tied
+            from .ties import tied
 
             setattr(cls, name, tied(str(ties[name]), name, value.__doc__ or ""))
     for each in (generated, cls) if makes_unsaved else (cls,):  # a class's own code may register others

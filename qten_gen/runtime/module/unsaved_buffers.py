@@ -26,11 +26,11 @@ from torch import Tensor, nn
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
+from .kept_dtypes import kept_tensors
 from .marks import Unwritten, version_of
 from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
 from .module_base import buffer as buffer_property
 from .stand_in import declared_class, fixed_values, is_close, made_values
-from .ties_and_dtypes import kept_tensors
 
 
 class _Note(NamedTuple):

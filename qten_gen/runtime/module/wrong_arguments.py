@@ -12,7 +12,7 @@ from typing import SupportsFloat
 from .construction import mentioned, shown
 
 _CALLED_BY_GENERATED_CODE = tuple(
-    f"{__package__}.{name}" for name in ("construction", "initialisation", "registration", "ties_and_dtypes")
+    f"{__package__}.{name}" for name in ("construction", "initialisation", "registration", "ties")
 )
 """The modules whose functions carry out one expression of a constructor."""
 

@@ -192,7 +192,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         Returns:
             A path for each field, of the module and of the modules in it; what is in a kept child is not named again.
         """
-        from ..module.ties_and_dtypes import kept_names
+        from ..module.kept_dtypes import kept_names
 
         return kept_names(self)
 

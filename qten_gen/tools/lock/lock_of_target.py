@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from ...model import Argument, BufferDecl, Dim, ModuleDecl, ParameterDecl, SubmoduleDecl, TensorClassDecl, Value
 from ...model.dimensions import in_words
 from ...runtime.declaring.declared_class import DeclaredClass
+from ...runtime.module.kept_dtypes import kept_tensors
 from ...runtime.module.module_base import ModuleBase
-from ...runtime.module.ties_and_dtypes import kept_tensors
 from ..inspect.model_building import model_of
 from ..inspect.model_tree import contents_of, tensors_of
 from ..inspect.targets import named, split_call
