@@ -34,7 +34,7 @@ from .runtime.module.load_report import compare as compare
 from .runtime.module.parameter_selection import audit as audit
 from .runtime.module.parameter_selection import partition as partition
 from .runtime.module.parameter_selection import select as select
-from .runtime.module.ties_and_dtypes import retie as retie
+from .runtime.module.ties import retie as retie
 from .runtime.qten_style.devices import Device as Device
 from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
 from .runtime.qten_style.frozen_dict import FrozenDict as FrozenDict
