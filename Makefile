@@ -60,7 +60,7 @@ NOT_IN_2_6 := $(addprefix tests/, \
 	tensorclass/fields/test_per_item.py::test_values_are_read_in_code_that_is_compiled_or_exported \
 	tensorclass/fields/test_per_item.py::test_compiled_code_cannot_read_what_it_has_rearranged \
 	declaring/test_ways_to_start.py::test_classes_of_a_script_reach_other_processes_through_cloudpickle \
-	module/test_dispatch.py::test_compiled_code_finds_the_handlers_for_parameters_and_buffers \
+	module/test_dispatch.py::test_compiled_code_finds_the_handlers_for_parameters \
 	module/test_virtual_anything.py::test_in_compiled_code \
 	module/test_virtual_anything.py::test_in_functional_transforms)
 

@@ -100,7 +100,7 @@ def _public() -> Iterator[tuple[str, object]]:
             yield name, value
     for class_name in CLASSES:
         for name, method in inspect.getmembers(getattr(qten_gen, class_name), inspect.isroutine):
-            if name.startswith("_") or name in NEEDS_A_GPU | NEEDS_TWO_PROCESSES:
+            if name.startswith("_") or name in NEEDS_A_GPU | NEEDS_TWO_PROCESSES or hasattr(method, "fget"):
                 continue
             if class_name == "TensorClass" and name in ON_THE_PAGE_OF_OPERATIONS:
                 continue
@@ -156,7 +156,7 @@ def _with_code() -> Iterator[tuple[str, object]]:
             yield name, value
     for class_name in CLASSES:
         for name, member in inspect.getmembers(getattr(qten_gen, class_name)):
-            function = member.fget if isinstance(member, property) else member
+            function = getattr(member, "fget", member)
             if not name.startswith("_") and (getattr(function, "__module__", None) or "").startswith("qten_gen."):
                 yield f"{class_name}.{name}", function
 

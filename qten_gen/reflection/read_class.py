@@ -192,17 +192,14 @@ _WRAPPERS: tuple[tuple[type, str, str], ...] = (
 
 def _assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
     """The attributes of the class that are not fields, where they are None, types, or hold tensors or modules."""
-    found = ((name, given) for name, given in statement.namespace.items() if not is_field(name, statement))
-    plain = [
-        (name, given) for name, given in found if recorded_call(given) is None and not isinstance(given, FunctionType)
+    # A ClassVar says that all instances share it.
+    own = {name: given for name, given in statement.namespace.items() if name not in statement.annotations}
+    read = [
+        (name, value_of(given))
+        for name, given in own.items()
+        if not (name.startswith("__") or isinstance(given, FunctionType)) and recorded_call(given) is None
     ]
-    read = [(name, value_of(given)) for name, given in plain if not name.startswith("__")]
-    return tuple(
-        (name, value)
-        for name, value in read
-        # A ClassVar says that all instances share it.
-        if name not in statement.annotations and (value.contains or value.name or value.literal == "None")
-    )
+    return tuple((name, value) for name, value in read if value.contains or value.name or value.literal == "None")
 
 
 def _methods(statement: ClassStatement) -> Iterator[MethodSource]:

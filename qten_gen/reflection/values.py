@@ -45,14 +45,8 @@ def _kind(value: object) -> str | None:
     torch = sys.modules.get("torch")
     if torch is None or isinstance(value, type):
         return None
-    for name, cls in (
-        ("torch.nn.Module", torch.nn.Module),
-        ("torch.nn.Parameter", torch.nn.Parameter),
-        ("torch.Tensor", torch.Tensor),
-    ):
-        if isinstance(value, cls):
-            return name
-    return None
+    kinds = {"torch.nn.Module": torch.nn.Module, "torch.nn.Parameter": torch.nn.Parameter, "torch.Tensor": torch.Tensor}
+    return next((name for name, cls in kinds.items() if isinstance(value, cls)), None)
 
 
 _ATTRS_FIELD = ("attr._make", "_CountingAttr")

@@ -13,7 +13,7 @@ ROOMS = {
     "cli": 1_529,
     "run|project|generate": 4_230,
     "read|link|model|common": 8_107,
-    "reflection": 931,
+    "reflection": 922,
     "rules": 5_014,
     "emit|report|building": 2_211,
     "runtime/declaring": 3_270,

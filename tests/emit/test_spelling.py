@@ -8,23 +8,8 @@ from hypothesis import strategies as st
 
 from qten_gen.emit import layout, spelling
 from qten_gen.emit.names import Builtins
-from qten_gen.emit.shape_checks import ShapeChecks, shape_checks
-from qten_gen.emit.spelling import renamed, static_type
-from qten_gen.model import Default, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, Value
-
-
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        ("list[str]", "list[str]"),
-        ("'Point'", "Point"),
-        ('"list[str]"', "list[str]"),
-        ('"Point" | "Line"', '"Point" | "Line"'),
-        ("", ""),
-    ],
-)
-def test_an_annotation_comes_out_of_its_quotes(written: str, expected: str) -> None:
-    assert static_type(TypeExpr("", text=written)) == expected
+from qten_gen.emit.spelling import renamed
+from qten_gen.model import Default, FieldDecl, FieldKind, TypeExpr, Value
 
 
 @pytest.mark.parametrize(
@@ -101,26 +86,3 @@ def test_a_docstring_stands_between_triple_quotes(text: str, expected: str) -> N
 )
 def test_a_docstring_reads_back_as_it_was(text: str) -> None:
     assert literal_eval(layout.docstring(text, 0)) == text.strip()
-
-
-def shaped(name: str, dims: str, dtype: str = "Shaped", optional: bool = False, unbatched: bool = False) -> FieldDecl:
-    return FieldDecl(name, FieldKind.TENSOR, dims=dims, dtype=dtype, optional=optional, unbatched=unbatched)
-
-
-def checks(*fields: FieldDecl, how: str = "on") -> ShapeChecks:
-    declaration = TensorClassDecl("Batch", fields, tuple(field.name for field in fields), checks=how)
-    return shape_checks(declaration, "n", frozenset({"n"}))
-
-
-def test_a_number_is_compared_with_nothing_read() -> None:
-    found = checks(shaped("x", "*batch 3", "Int64"))
-    assert found.guards == {"x": ""}
-    assert found.lines[0] == "if x.shape != (*batch_size, 3) or x.dtype is not _torch.int64:"
-
-
-def test_an_axis_of_any_size_is_compared_with_itself() -> None:
-    assert checks(shaped("x", "*batch _ 3")).lines[0] == "if x.shape != (*batch_size, x.shape[-2], 3):"
-
-
-def test_a_variable_steps_aside_for_a_name_that_is_taken() -> None:
-    assert checks(shaped("x", "*batch n")).lines[0] == "n_ = x.shape[-1]"

@@ -1,6 +1,10 @@
-"""A declared module that the tests here share."""
+"""Modules that the tests here share, and another default dtype."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +39,25 @@ class Block(Module):
         return out * self.scale.sum() + self.noise.sum()
 
 
+class Kept(nn.Module):
+    """Keeps what it is given."""
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        super().__init__()
+        self.kept: Any = (*values, *named.values())
+
+
 def batch(dim: int = 4) -> Tensor:
     """Rows to run a block on, the same in every test."""
     return torch.linspace(-1, 1, 3 * dim).view(3, dim)
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """Another default dtype of torch inside of the block."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -16,6 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import Module
+
+from .declared import default_dtype
 
 HEAD = """\
 import torch
@@ -180,16 +181,6 @@ def arguments(seed: int) -> dict[str, object]:
         "wide": random.random() < 0.5,
         "tasks": random.choice(((), ("topic",), ("topic", "tone"))),
     }
-
-
-@contextmanager
-def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
 
 
 def constructed(cls: Callable[..., nn.Module], given: dict[str, object]) -> tuple[nn.Module, list[int]]:

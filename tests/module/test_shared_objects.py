@@ -17,6 +17,8 @@ from qten_gen import DeclarationError, Module, ModuleList, field, rules, submodu
 from qten_gen.read.module import read
 from tests.linking import link
 
+from .declared import Kept
+
 HEAD = """\
 import torch
 from collections import OrderedDict
@@ -138,7 +140,7 @@ def test_a_module_is_found_wherever_python_keeps_it(hold: Callable[[nn.Module], 
     with pytest.raises(DeclarationError, match="an argument of body contains a"):
 
         class Net(Module):
-            body: Keeper = submodule(Keeper, hold(nn.Linear(2, 2)))
+            body: Kept = submodule(Kept, hold(nn.Linear(2, 2)))
 
 
 def test_functions_that_hold_no_module_are_arguments() -> None:
@@ -148,7 +150,7 @@ def test_functions_that_hold_no_module_are_arguments() -> None:
         return value * by
 
     class Net(Module):
-        a: Keeper = submodule(Keeper, scaled, torch.relu, str.upper, "x".upper, key=lambda value: value * scale)
+        a: Kept = submodule(Kept, scaled, torch.relu, str.upper, "x".upper, key=lambda value: value * scale)
         b: nn.Module = submodule(lambda: nn.NLLLoss(scale))
 
         def forward(self, x: Tensor, act: nn.Module = nn.ReLU()) -> Tensor:  # noqa: B008 # as people write it
@@ -194,18 +196,10 @@ def test_a_fresh_generated_class_does_not_hide_it(project: Any) -> None:
         project.load("pkg.model")
 
 
-class Keeper(nn.Module):
-    """Keeps what it is given."""
-
-    def __init__(self, *values: Any, **named: Any) -> None:
-        super().__init__()
-        self.kept: Any = (*values, *named.values())
-
-
 def test_containers_among_the_arguments_are_new_for_each_child() -> None:
     class Net(Module):
-        one: ModuleList[Keeper] = submodule(Keeper, [1, [2]], key={"a": [3]}, repeat=2)
-        two: ModuleList[Keeper] = submodule(partial(Keeper, {4}), ([5], 6), deque([7]), repeat=2)
+        one: ModuleList[Kept] = submodule(Kept, [1, [2]], key={"a": [3]}, repeat=2)
+        two: ModuleList[Kept] = submodule(partial(Kept, {4}), ([5], 6), deque([7]), repeat=2)
 
     for first, second in zip(*([*net.one, *net.two] for net in (Net(), Net())), strict=True):
         assert first.kept == second.kept

@@ -6,8 +6,8 @@ import copy
 import pickle
 import random
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.utils import parametrizations, parametrize
 
+from .declared import default_dtype
 from .derived import Derived, compare, compare_everywhere, derived, read_all
 
 # torch gives it no types.
@@ -143,16 +144,6 @@ def test_after_an_event(event: Callable[[Derived], object]) -> None:
     module = derived()
     event(module)
     compare_everywhere(module)
-
-
-@contextmanager
-def default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
 
 
 MODES: list[Callable[[], AbstractContextManager[object]]] = [

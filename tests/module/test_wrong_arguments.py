@@ -30,6 +30,8 @@ from qten_gen import (
     virtual,
 )
 
+from .declared import Kept
+
 
 class Checked(Module):
     dim: int
@@ -233,14 +235,6 @@ def test_errors_of_other_constructors_stay_as_they_are() -> None:
 
     with pytest.raises(IndexError, match="^no 3$"):
         Parent(3)
-
-
-class Kept(nn.Module):
-    """Keeps what it is given."""
-
-    def __init__(self, *values: Any, **named: Any) -> None:
-        super().__init__()
-        self.kept = (*values, *named.values())
 
 
 class Mode(Enum):

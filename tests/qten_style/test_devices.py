@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen import Device, DeviceBounded, Functional, Module, nograd_tensors
+from qten_gen import Device, DeviceBounded, Functional, Module, nograd_tensors, param
 from qten_gen.runtime.qten_style import devices
 
 from .declared import Framed, Model, NodePath, Outer, labelled
@@ -192,3 +192,15 @@ def test_the_decorator_stands_above_generated_classes_too() -> None:
         pass
 
     assert list(Fixed(labelled()).state_dict()) == ["buffer:frame"]
+
+
+def test_compiled_code_reads_the_device_of_a_module() -> None:
+    class Shifted(Module):
+        shift: nn.Parameter = param(2, initializer=nn.init.ones_)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + self.shift if self.device == Device("cpu") else x
+
+    torch.compiler.reset()
+    compiled = torch.compile(Shifted(), fullgraph=True, backend="eager")
+    assert compiled(torch.ones(2)).tolist() == [2, 2]

@@ -59,20 +59,18 @@ def test_a_file_name_cannot_write_to_the_terminal(form: str) -> None:
     assert shown == r"a\n\x1b[31mb.py:2:37: error QG302 [unknown-dimension]: \x1b]0;title\x07"
 
 
-def test_carets_keep_their_place_after_tabs() -> None:
-    assert carets(at(3, 5, "\t\txy")) == ["\t\txy", "\t\t^^"]
-
-
-def test_carets_keep_their_place_after_wide_and_combining_characters() -> None:
-    assert carets(at(6, 7, "'名e\u0301'x")) == ["'名e\u0301'x", "     ^"]
-
-
-def test_a_place_over_several_lines_is_marked_to_the_end_of_the_first() -> None:
-    assert carets(at(5, 2, "x = (1,", end_line=3)) == ["x = (1,", "    ^^^"]
-
-
-def test_a_place_behind_the_end_of_the_line_has_one_caret() -> None:
-    assert carets(at(8, 9, "class A")) == ["class A", "       ^"]
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [
+        (at(3, 5, "\t\txy"), ["\t\txy", "\t\t^^"]),
+        (at(6, 7, "'名e\u0301'x"), ["'名e\u0301'x", "     ^"]),
+        (at(5, 2, "x = (1,", end_line=3), ["x = (1,", "    ^^^"]),
+        (at(8, 9, "class A"), ["class A", "       ^"]),
+    ],
+    ids=["after tabs", "after wide and combining characters", "over several lines", "behind the end of the line"],
+)
+def test_carets_stand_below_the_place(item: Diagnostic, shown: list[str]) -> None:
+    assert carets(item) == shown
 
 
 def test_control_characters_of_a_source_are_not_printed() -> None:

@@ -35,10 +35,10 @@ else:
         """A property that `self.device = device` replaces, as modules often do: without `__set__`, the instance comes first."""
 
         def __init__(self, read):
-            self.read, self.__doc__ = read, read.__doc__
+            self.fget, self.__doc__ = read, read.__doc__
 
         def __get__(self, module, owner=None):
-            return self if module is None else self.read(module)
+            return self if module is None else self.fget(module)
 
 
 class ModuleMethods(DeclaredModule, LabelledAssignment):
