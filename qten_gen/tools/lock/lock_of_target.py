@@ -60,8 +60,8 @@ def current(target: str, import_roots: tuple[str, ...] = ()) -> Current:
 
 def _is_own(module: str, target: str) -> bool:
     """True if the versions of a module's classes are the user's: not of a library, but for the one that holds the target."""
-    file: str | None = getattr(sys.modules.get(module), "__file__", None)
-    return module.partition(".")[0] == target.partition(".")[0] or is_users(file or "")
+    file = str(getattr(sys.modules.get(module), "__file__", ""))
+    return module.partition(".")[0] == target.partition(".")[0] or is_users(file)
 
 
 def _fields(declaration: TensorClassDecl) -> Iterator[Line]:
