@@ -187,7 +187,8 @@ class Ancestry:
             return None
         name = self._names.resolve(base.name)
         alternatives = self._names.alternatives(name) or ()
-        mentioned = (TypeExpr(f"{file.module}.{name}") for name in base.names)  # `decorated(Net)`
+        # `decorated(Net)` is a Net, perhaps; `type(Net)` is a metaclass.
+        mentioned = (TypeExpr(f"{file.module}.{name}") for name in base.names if "type" not in base.names)
         may_declare = any(self._may_declare(alternative) for alternative in (*alternatives, *mentioned))
         # Computed bases of plain classes are common, and no concern of a declaration.
         if not may_declare and not _looks_declared(cls):

@@ -12,7 +12,7 @@ from .imports import REPOSITORY, sources
 ROOMS = {
     "cli": 1_529,
     "run|project|generate": 4_230,
-    "read|link|model|common": 8_106,
+    "read|link|model|common": 8_107,
     "reflection": 922,
     "rules": 5_014,
     "emit|report|building": 2_211,
