@@ -120,7 +120,8 @@ def _held(tensor: Any) -> Tensor:
 
 def _fits(held: Tensor) -> bool:
     """Return whether there is memory for a mark."""
-    return type(held) in _PLAIN and held.dtype in _MARKS and not held.is_meta and held.numel() > 0
+    is_usual = type(held) in _PLAIN and held.layout is torch.strided and held.dtype in _MARKS
+    return is_usual and not held.is_meta and held.numel() > 0
 
 
 _PLAIN = (Tensor, nn.Parameter)
