@@ -182,6 +182,7 @@ def rows() -> Iterator[tuple[str, str, Mapping[str, Names], str]]:
     names = {"saved": tree(PlainTree, PlainFilledLayer).state_dict(), "double": torch.float64, "single": torch.float32}
     for name, statement, limit in (
         ("load_state_dict", "m.load_state_dict(saved)", "1.10"),
+        ("to_empty, load_state_dict", 'm.to_empty(device="cpu"); m.load_state_dict(saved)', "1.10"),
         ("to(float64), to(float32)", "m.to(double); m.to(single)", "1.25"),
         ("to(float32), nothing to do", "m.to(single)", ""),
     ):
