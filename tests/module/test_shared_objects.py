@@ -232,7 +232,7 @@ def test_only_a_field_is_repeated_or_conditional() -> None:
 
 
 def test_a_submodule_in_a_container_is_refused() -> None:
-    with pytest.raises(DeclarationError, match=r"contains submodule\(\.\.\.\) inside a container"):
+    with pytest.raises(DeclarationError, match=r"an argument of heads has submodule\(\.\.\.\) in a container"):
 
         class Held(Module):
             heads: nn.ModuleDict = submodule(nn.ModuleDict, {"a": submodule(nn.Linear, 2, 2)})
