@@ -22,6 +22,7 @@ from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from .initialisation import at_least
 from .marks import mark, unfilled, version_of
 from .module_base import INITIALIZING, REMAKING, WATCHED, ModuleBase
 
@@ -51,7 +52,13 @@ def made_values(module: nn.Module, names: list[str], seed: int = 0) -> dict[str,
     values = dict[str, Tensor | None].fromkeys(names)
     cls = declared_class(module)
     try:
-        with seeded(seed, cls.__qualname__), _precise(), _OnCpu("cpu"), _NothingElseIsWritten():
+        with (
+            seeded(seed, cls.__qualname__),
+            torch.autocast("cpu", enabled=False),  # a trainer may have it, or a narrow default dtype, when it asks
+            at_least(torch.float32),
+            _OnCpu("cpu"),
+            _NothingElseIsWritten(),
+        ):
             twin = _stand_in(module, {})
             marks = {name: mark(_empty(module._buffers[name])) for name in names}
             twin._buffers.update({name: each.tensor for name, each in marks.items()})
@@ -71,18 +78,6 @@ def made_values(module: nn.Module, names: list[str], seed: int = 0) -> dict[str,
 def declared_class(module: nn.Module) -> type[nn.Module]:
     """The class that was declared: one that a parametrization or `fully_shard` derives has another name."""
     return next((each for each in type(module).__mro__ if "_declared_as" in vars(each)), type(module))
-
-
-@contextmanager
-def _precise() -> Iterator[None]:
-    """No autocast, and a default dtype of at least 32 bits, where a trainer that has others asks for the values."""
-    default = torch.get_default_dtype()
-    try:
-        torch.set_default_dtype(torch.promote_types(default, torch.float32))
-        with torch.autocast("cpu", enabled=False):
-            yield
-    finally:
-        torch.set_default_dtype(default)
 
 
 def fixed_values(module: nn.Module, names: list[str]) -> dict[str, Tensor]:
