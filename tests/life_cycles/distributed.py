@@ -20,6 +20,7 @@ from torch.distributed.fsdp.wrap import CustomPolicy
 from torch.distributed.tensor import Shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
+from qten_gen import Module, param, submodule
 from tests.module.torch_tools.gloo import Check, main
 
 from .models import COLUMNS, DTYPES, Llm, broken, checkpoint, eager, spoiled_memory, tensors, tokens, unequal
@@ -159,12 +160,40 @@ def applied(model: Llm) -> Llm:
     return model.apply(initialise)
 
 
+class OfParts(Module):
+    """Values that a process cannot make which has a part alone, nor where its part is as long as another's."""
+
+    identity: nn.Parameter = param(6, 6, initializer=nn.init.eye_)
+    redrawn: nn.Parameter = param(8, 4, initializer=lambda tensor: nn.init.trunc_normal_(tensor, a=0.0, b=0.5))
+    rows: nn.Parameter = param(5, 3)
+    padded: nn.Embedding = submodule(nn.Embedding, 7, 2, padding_idx=5)
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        with torch.no_grad():
+            self.rows.fill_(1.0)[3].normal_()
+            self.rows.t()[0].uniform_()
+
+
+def of_parts(folder: Path) -> list[str]:
+    world = dist.get_world_size()
+    shape, dimensions = ((2, 2), ("data", "tensor")) if world == 4 else ((world,), ("data",))
+    mesh = init_device_mesh("cpu", shape, mesh_dim_names=dimensions)
+    with torch.device("meta"):
+        model = OfParts()
+    if world == 4:
+        parallelize_module(model, mesh["tensor"], {"padded": ColwiseParallel()})
+    fully_shard(model, mesh=mesh["data"])
+    return unequal(reset_each(model.to_empty(device="cpu")), tensors(reset_each(OfParts())))
+
+
 INITIAL: dict[str, Callable[[Path], list[str]]] = {
     "FSDP1": fsdp1_initialised,
     "FSDP2": lambda _: unequal(reset_each(emptied(), seed=1 + dist.get_rank()), tensors(reset_each(Llm()))),
     "FSDP2, one module": one_module_initialised,
     "FSDP2, apply": lambda _: unequal(applied(emptied()), dict(applied(Llm()).named_parameters())),
     "FSDP2, materialize": lambda _: unequal(sharded().materialize("cpu", seed=1), materialized()),
+    "values of parts": of_parts,
     "tensor parallel": lambda _: unequal(reset_each(in_parallel()), tensors(reset_each(Llm()))),
     "tensor parallel, materialize": lambda _: unequal(
         in_parallel().to_empty(device="meta").materialize("cpu", seed=1), materialized()

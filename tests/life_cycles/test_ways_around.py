@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 
 import pytest
@@ -88,7 +90,30 @@ def test_a_plain_child_whose_method_fills_its_buffer_has_its_values(give: Callab
 def test_a_plain_child_gets_what_an_assigning_load_leaves_on_meta() -> None:
     model = on_meta(Around)
     model.load_state_dict({}, assign=True)
-    assert model(torch.ones(4)).tolist() == STEPS
+    model.get_buffer("inner.steps").mul_(2)
+    assert model.bfloat16()(torch.ones(4)).tolist() == [2.0 * each for each in STEPS]
+
+
+def test_a_cast_on_meta_is_no_foreign_value_of_a_plain_child() -> None:
+    assert on_meta(Around).bfloat16().to_empty(device="cpu")(torch.ones(4)).tolist() == STEPS
+
+
+@pytest.mark.parametrize("way", [nn.Module.bfloat16, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_values_that_a_trainer_wrote_into_a_plain_child_survive_casts_and_copies(
+    way: Callable[[nn.Module], nn.Module],
+) -> None:
+    model = on_meta(Around)
+    given_memory(model)
+    model.get_buffer("inner.steps").fill_(0.5)
+    with pytest.warns(UserWarning, match="They are kept"):
+        assert way(model)(torch.ones(4)).tolist() == [0.5] * 4
+
+
+def test_a_method_that_somebody_has_set_on_a_module_initialises_it() -> None:
+    model = Reader()
+    vars(model)["reset_parameters"] = lambda: nn.init.zeros_(model.scale)
+    model.to_empty(device="cpu").reset_parameters()
+    assert model.scale.tolist() == [0.0] * 4
 
 
 @pytest.mark.parametrize("lent", ["", "scale"])

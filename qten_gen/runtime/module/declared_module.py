@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from .functional import Functional
-from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase
+from .module_base import TIES, VIRTUAL_CACHE, WATCHED, ModuleBase, with_plain_parts
 
 if TYPE_CHECKING:
     from qten_gen_typing import DeclaredCall
@@ -58,11 +58,19 @@ class DeclaredModule(ModuleBase, Functional):
 
     def __getstate__(self) -> dict[str, object]:
         state = vars(self)
+        self._look_below()
         if WATCHED in state:
             from .unsaved_buffers import state_to_copy
 
             state = state_to_copy(self)
         return {name: value for name, value in state.items() if name not in (VIRTUAL_CACHE, TIES)}
+
+    def _look_below(self, device: torch.device | None = None) -> None:
+        """Look at the unsaved buffers of plain modules in this one, whose own methods say nothing."""
+        if any(WATCHED in vars(part) for part in with_plain_parts(self)[1:]):
+            from .unsaved_buffers import look_below
+
+            look_below(self, device)
 
     # Any, because a lazy module's own returns nothing, and an RNN's its own class.
     def _replicate_for_data_parallel(self) -> Any:
@@ -82,6 +90,7 @@ class DeclaredModule(ModuleBase, Functional):
                 return apply(Emptying(fn), recurse)
         if isinstance(applied, Emptying):  # the module around this one does what is left
             return apply(fn, recurse)
+        self._look_below()
         if WATCHED in vars(self):
             from .unsaved_buffers import look
 
@@ -154,11 +163,14 @@ class DeclaredModule(ModuleBase, Functional):
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
-        if assigns and WATCHED in vars(self):
-            from .unsaved_buffers import look_once
-
+        if assigns:
             given = (each.device for each in state_dict.values() if isinstance(each, Tensor) and not each.is_meta)
-            look_once(self, next(given, torch.get_default_device()))
+            device = next(given, torch.get_default_device())
+            self._look_below(device)
+            if WATCHED in vars(self):
+                from .unsaved_buffers import look_once
+
+                look_once(self, device)
         if strict and None in self._modules.values():
             # nn.Module skips what is below a child that is registered as None: one that a condition has switched off.
             conditions = {name: getattr(each, "when", None) for name, each in cls._specifiers.items()}

@@ -2,8 +2,8 @@
 
 nn.Module gives each tensor memory, one module after another. The outermost declared module then sees to all that are below it:
 unsaved buffers get their values (`unsaved_buffers.py`), each other tensor is marked, and the first call looks for the marks.
-Parameters of which this process holds a part are drawn as a whole when a trainer initialises them, so that the values do not
-depend on the number of processes.
+Tensors of which this process holds a part are whole while a trainer initialises them, so that the values do not depend on the
+number of processes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch._C._functorch import peek_interpreter_stack
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from ...common.name_patterns import listed
 from .marks import is_first_marked, mark_first
-from .module_base import INITIALIZING, WATCHED, ModuleBase
+from .module_base import INITIALIZING, WATCHED, ModuleBase, with_plain_parts
 from .stand_in import declared_class
-from .unsaved_buffers import look, remake_emptied, unhook
+from .unsaved_buffers import look, remake_emptied, unhook, write_whole
 
 
 @contextmanager
@@ -44,7 +43,7 @@ def emptying(module: ModuleBase, *, recurse: bool) -> Iterator[None]:
             remake_emptied(part, buffers)
     saved = [tensor for part in parts for _, tensor in _own_saved(part)]
     if any(type(tensor).__name__ == "DTensor" for tensor in saved):
-        _let_draw_whole(parts)
+        _let_initialise_whole(parts)
     if mark_first(saved):
         for part in parts:
             if isinstance(part, ModuleBase) and _before_first_call not in part._forward_pre_hooks.values():
@@ -91,7 +90,7 @@ def _before_first_call(module: nn.Module, args: tuple[object, ...]) -> None:
     for part in module.modules():
         unhook(part, _before_first_call)
         for name in INITIALIZING:
-            if getattr(vars(part).get(name), "func", None) is _draw_whole:
+            if getattr(vars(part).get(name), "func", None) is _initialise_whole:
                 del vars(part)[name]
     saved = ((path, *each) for path, part in module.named_modules() for each in _own_saved(part))
     left = [f"{path}.{name}".lstrip(".") for path, name, tensor in saved if is_first_marked(tensor)]
@@ -102,33 +101,69 @@ def _before_first_call(module: nn.Module, args: tuple[object, ...]) -> None:
         )
 
 
-def _let_draw_whole(parts: Iterable[nn.Module]) -> None:
-    """Let modules, torch's own layers too, draw whole values by these methods."""
+def _let_initialise_whole(parts: Iterable[nn.Module]) -> None:
+    """Let modules, torch's own layers too, initialise whole tensors by these methods. One that is set on the module stays."""
     for part in parts:
-        vars(part).update(
-            {name: partial(_draw_whole, part, name) for name in INITIALIZING if hasattr(type(part), name)}
-        )
+        own = vars(part)
+        names = [name for name in INITIALIZING if hasattr(type(part), name) and name not in own]
+        own.update({name: partial(_initialise_whole, part, name) for name in names})
 
 
-def _draw_whole(module: nn.Module, method: str, *args: object, **keywords: object) -> object:
-    with _DrawsWhole():  # type: ignore[no-untyped-call] # torch gives it no types
-        return getattr(type(module), method)(module, *args, **keywords)
+def _initialise_whole(module: nn.Module, method: str, *args: object, **keywords: object) -> object:
+    """Call an initialising method as one process would, and keep the part of each tensor that this process holds.
+
+    torch draws each part by itself, on the CPU with the same numbers in each, and fills an identity by parts. What the first
+    process has made counts, because the generators of the others may be in other states.
+    """
+    parts = [module] if method == "apply" else with_plain_parts(module)  # `apply` calls itself for what is below
+    registries = [(vars(part), key, vars(part)[key]) for part in parts for key in ("_parameters", "_buffers")]
+    registries = [each for each in registries if type(each[2]) is dict]  # others are whole by now
+    wholes: dict[int, tuple[Any, Tensor]] = {}
+    for state, key, registry in registries:
+        state[key] = _WholeWhenRead(registry, wholes)
+    try:
+        result: object = getattr(type(module), method)(module, *args, **keywords)
+    finally:
+        in_parts = {id(whole): held for held, whole in wholes.values()}
+        for state, key, registry in registries:
+            now = dict(zip(state[key], dict.values(state[key]), strict=True))
+            registry.clear()
+            registry.update({name: in_parts.get(id(each), each) for name, each in now.items()})
+            state[key] = registry
+    with torch.no_grad():
+        for held, whole in wholes.values():
+            write_whole(held, whole.detach(), from_first=True)
+    return result
 
 
-class _DrawsWhole(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch gives it no types
-    """Draws a whole DTensor as one process would, of which each process keeps its part.
+class _WholeWhenRead(dict[str, Any]):
+    """A registry of a module that gives each DTensor whole, from when it is first read.
 
-    torch draws each part by itself, on the CPU with the same numbers in each. What the first process has drawn is sent to the
-    others, whose generators may be in other states.
+    `wholes` has both, by the id of the DTensor, for the registries of several modules.
     """
 
-    def __torch_dispatch__(self, func: Any, types: object, args: Any = (), kwargs: Any = None) -> Any:
-        tensor: Any = args[0] if args else None
-        if not hasattr(tensor, "device_mesh") or torch.Tag.nondeterministic_seeded not in func.tags:
-            return func(*args, **(kwargs or {}))
-        from torch.distributed.tensor import distribute_tensor
+    def __init__(self, registry: dict[str, Any], wholes: dict[int, tuple[Any, Tensor]]) -> None:
+        super().__init__(registry)
+        self._wholes = wholes
 
-        memory = torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
-        drawn = func(memory, *args[1:], **(kwargs or {}))
-        part = distribute_tensor(drawn, tensor.device_mesh, tensor.placements)
-        return tensor.copy_(part) if drawn is memory else part
+    def __getitem__(self, name: str) -> Any:
+        held = super().__getitem__(name)
+        if not hasattr(held, "device_mesh"):
+            return held
+        if id(held) not in self._wholes:
+            whole: Tensor = held.detach().full_tensor()
+            self._wholes[id(held)] = (
+                held,
+                nn.Parameter(whole, held.requires_grad) if isinstance(held, nn.Parameter) else whole,
+            )
+        self[name] = self._wholes[id(held)][1]
+        return self[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default  # noqa: SIM401 # which would call this
+
+    def values(self) -> Any:
+        return [self[name] for name in self]
+
+    def items(self) -> Any:
+        return [(name, self[name]) for name in self]

@@ -28,7 +28,7 @@ from torch.compiler import is_dynamo_compiling
 
 from .kept_dtypes import kept_tensors
 from .marks import Unwritten, version_of
-from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch
+from .module_base import WATCHED, ModuleBase, RegisteredProperty, any_on_meta, is_asked_by_torch, with_plain_parts
 from .module_base import buffer as buffer_property
 from .stand_in import declared_class, fixed_values, is_close, made_values
 
@@ -82,7 +82,9 @@ def _notes(module: nn.Module, foreign: Container[str] = (), *, counts: bool = Tr
 
 
 def written_elsewhere(module: nn.Module, held: Mapping[str, Tensor | None] | None = None) -> set[str]:
-    """The buffers on meta that something else than the module's own methods has replaced, or written in place."""
+    """The buffers on meta that something else than a declared module's own methods has replaced, or written in place."""
+    if not isinstance(module, ModuleBase):  # its moves replace them, and say nothing
+        return set()
     notes: dict[str, _Note] = vars(module).get(WATCHED, {})
     held = module._buffers if held is None else held
     now = {name: each for name in notes if type(each := held.get(name)) is Tensor and each.is_meta}
@@ -164,15 +166,23 @@ def unhook(module: nn.Module, hook: Callable[..., object]) -> None:
         del module._forward_pre_hooks[key]
 
 
-def write_whole(tensor: Tensor, value: Tensor) -> None:
-    """Write a whole value into a tensor, or the part that this process holds into a DTensor."""
-    if hasattr(tensor, "device_mesh"):
-        from torch.distributed.tensor import distribute_tensor
+def write_whole(tensor: Tensor, value: Tensor, *, from_first: bool = False) -> None:
+    """Write a whole value into a tensor, or the part that this process holds into a DTensor.
 
-        # Without this option, as in torch 2.6, one process sends the parts of its value, which is the same in all.
-        local = {"src_data_rank": None} if "src_data_rank" in signature(distribute_tensor).parameters else {}
+    Every process has the same value, or the one `from_first` is sent to the others.
+    """
+    if hasattr(tensor, "device_mesh"):
+        from torch.distributed.tensor import Replicate, distribute_tensor
+
         placed: Any = tensor
-        value = distribute_tensor(value.to(tensor.device, tensor.dtype), placed.device_mesh, placed.placements, **local)
+        mesh, value = placed.device_mesh, value.to(tensor.device, tensor.dtype)
+        # torch 2.6 has no such option, and sends the value too.
+        is_local = not from_first and "src_data_rank" in signature(distribute_tensor).parameters
+        # Replicated first, because torch sends no parts of unequal sizes over a mesh of two dimensions.
+        whole: Any = distribute_tensor(
+            value, mesh, [Replicate()] * mesh.ndim, **({"src_data_rank": None} if is_local else {})
+        )
+        value = whole.redistribute(mesh, placed.placements)
     tensor.copy_(value)
 
 
@@ -222,7 +232,7 @@ def _before_call(module: ModuleBase, args: tuple[object, ...]) -> None:
 _before_call._torchdynamo_disable = True  # type: ignore[attr-defined] # functions take any attribute
 
 
-def look(module: ModuleBase, given: tuple[object, ...] = (), device: torch.device | None = None) -> bool:
+def look(module: nn.Module, given: tuple[object, ...] = (), device: torch.device | None = None) -> bool:
     """Make the unsaved buffers in a module that are on meta, or got memory past every method, where its tensors are, or else on
     `device`; False for a run on meta alone, or with tensors that are lent.
     """
@@ -240,6 +250,14 @@ def look_once(module: ModuleBase, device: torch.device) -> None:
     """`look`, and no more where none of the module's own unsaved buffers is left on meta."""
     look(module, device=device)
     watch(module)
+
+
+def look_below(module: ModuleBase, device: torch.device | None = None) -> None:
+    """`look` at the plain modules that a declared one looks after, and no more where no buffer is left on meta."""
+    for part in with_plain_parts(module)[1:]:
+        if WATCHED in vars(part):
+            look(part, device=device)
+            watch(part)
 
 
 def leave_meta(module: ModuleBase) -> bool:
