@@ -17,7 +17,7 @@ WORDS = {
     "docs/dispatch.md": 890,
     "docs/evidence.md": 1_390,
     "docs/large-models.md": 1_750,
-    "docs/life-cycles.md": 1_140,
+    "docs/life-cycles.md": 1_090,
     "docs/module.md": 2_110,
     "docs/operations.md": 1_230,
     "docs/performance.md": 760,
