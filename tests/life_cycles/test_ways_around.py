@@ -264,3 +264,11 @@ def test_tiny_values_are_compared_by_their_size() -> None:
     model._buffers["rates"] = torch.zeros(3)
     with pytest.warns(UserWarning, match="had other values"):
         assert model().tolist() == Tiny()().tolist()
+
+
+def test_names_behind_the_prefix_of_compile_are_the_declared_ones_and_a_missing_one_is_reported() -> None:
+    model: nn.Module = torch.compile(Reader(), backend="eager")
+    assert [*model.state_dict()] == ["_orig_mod.scale"]
+    with pytest.raises(RuntimeError, match=r"Missing key\(s\) in state_dict: \"_orig_mod\.scale\""):
+        model.load_state_dict({})
+    assert model.load_state_dict({}, strict=False).missing_keys == ["_orig_mod.scale"]
