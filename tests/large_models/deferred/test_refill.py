@@ -66,25 +66,34 @@ def test_a_buffer_may_be_expanded_or_lazy() -> None:
 
 @pytest.mark.parametrize("name", ["embed", "head"])
 def test_the_name_of_a_tie_that_was_loaded_gives_the_parameter(name: str) -> None:
-    model = deferred(Model).to_empty(device="cpu")
+    model = deferred(Model)
+    for child in (model.embed, model.head):
+        child.weight = nn.Parameter(torch.full((6, 4), 9.0))  # memory without values
     model.get_submodule(name).load_state_dict({"weight": torch.ones(6, 4)})
     assert is_right(refill(model)) and bool((model.embed.weight == 1).all())
 
 
-def test_a_tie_between_two_groups_of_fsdp_is_refused() -> None:
+def test_fsdp_keeps_its_parameter_of_a_tie_and_has_no_tie_between_two_groups() -> None:
     dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
-    model = deferred(Model).to_empty(device="cpu")
-    model.load_state_dict(seeded(Model).state_dict())
-    for child in model.children():
-        fully_shard(child, mesh=init_device_mesh("cpu", (1,)))
+    mesh, model, apart = init_device_mesh("cpu", (1,)), deferred(Model), deferred(Model)
+    fully_shard(model.to_empty(device="cpu"), mesh=mesh)
+    model.load_state_dict({name: torch.zeros_like(each) for name, each in model.state_dict().items()}, assign=True)
+    known, other = model.embed.weight, model.head.weight
+    assert other is not known and refill(model).head.weight is model.embed.weight is known
+    apart.to_empty(device="cpu").load_state_dict(seeded(Model).state_dict())
+    for child in apart.children():
+        fully_shard(child, mesh=mesh)
     with pytest.raises(ValueError, match="weight were tied, and differ: refill before fully_shard"):
-        refill(model)
+        refill(apart)
     dist.destroy_process_group()
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("noise", r"\(5,\) is in no state dict, and deferred_init made one of shape \(4,\)"), ("other", "did not make it")],
+    [
+        ("noise", r"\(5,\) is in no state dict, and deferred_init made one of shape \(4,\)"),
+        ("other", "did not make it"),
+    ],
 )
 def test_an_unsaved_buffer_that_the_recording_does_not_know_is_refused(name: str, message: str) -> None:
     model = deferred(Model)
