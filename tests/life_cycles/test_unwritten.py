@@ -76,6 +76,30 @@ class Doubled(Inner):
         self.steps.mul_(2)
 
 
+def test_it_is_left_without_values_by_what_gives_it_memory_later() -> None:
+    model = on_meta(Doubled)
+    model.load_state_dict({}, assign=True)
+    model._apply(lambda tensor: torch.empty_like(tensor, device="cpu"))
+    with pytest.raises(RuntimeError, match=r"Doubled\.steps has lost its values"):
+        model().tolist()
+
+
+class RealPart(Module):
+    """Leaves the imaginary part of a complex buffer as it is."""
+
+    phases: Tensor = buffer(2, persistent=False, dtype=torch.complex64, initializer="write")
+
+    def write(self, phases: Tensor) -> None:
+        phases.real.fill_(1)
+
+
+def test_half_of_a_complex_number_is_none() -> None:
+    with pytest.raises(RuntimeError, match=r"RealPart\.phases is not initialised"):
+        RealPart()
+    with pytest.raises(RuntimeError, match=r"RealPart\.phases was never written"):
+        on_meta(RealPart).to_empty(device="cpu").get_buffer("phases").tolist()
+
+
 class AroundPlain(Module):
     rotary: PlainRotary = submodule(PlainRotary, 8)
 
@@ -110,7 +134,8 @@ NAMES = ("scale", "steps", "layer.weight", "heads.1.weight")
 @pytest.mark.parametrize("missing", [(), NAMES, *((name,) for name in NAMES)])
 @pytest.mark.parametrize("made", [Parts, lambda: on_meta(Parts)])
 def test_the_first_call_says_what_nobody_has_loaded(made: Callable[[], Module], missing: tuple[str, ...]) -> None:
-    model: nn.Module = made().to_empty(device="cpu")
+    model: nn.Module = made().to_empty(device="cpu").to_empty(device="cpu")
+    assert len(model._forward_pre_hooks) == 1
     state = {name: value for name, value in Parts().state_dict().items() if name not in missing}
     model.load_state_dict(state, strict=False)
     copied: nn.Module = pickle.loads(pickle.dumps(copy.deepcopy(model)))
