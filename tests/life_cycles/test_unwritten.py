@@ -57,7 +57,13 @@ def test_memory_that_a_call_writes_first_raises_not(compiled: bool) -> None:
 
 
 READS = (lambda it: it + 1, torch.ones(4).copy_, lambda it: it[1:].double().tolist(), lambda it: bool(it[0]))
-MORE_READS = (lambda it: torch.cat([it, it]), lambda it: it.mul_(2).sum(), Tensor.numpy)
+MORE_READS = (
+    lambda it: torch._softmax(it, 0, False),
+    lambda it: it.type_as(torch.zeros(4, dtype=torch.bool)),
+    lambda it: torch.cat([it, it]),
+    lambda it: it.mul_(2).sum(),
+    Tensor.numpy,
+)
 
 
 @pytest.mark.parametrize("read", [*READS, *MORE_READS])

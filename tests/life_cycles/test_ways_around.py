@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 
 from qten_gen import Module, buffer, deferred_init, param, submodule
 
@@ -254,9 +255,47 @@ class TiedAgain(Module):
     out: nn.Parameter = param(tie="inner.head")
 
 
+@pytest.mark.parametrize("wrap", [checkpoint_wrapper, nn.Sequential])
+def test_a_wrapper_of_the_other_module_cuts_no_tie(wrap: Callable[[nn.Module], nn.Module]) -> None:
+    model = Tied()
+    inner = model.embed
+    model.register_module("embed", wrap(inner))
+    inner.load_state_dict({"weight": torch.ones(3, 2)}, assign=True)
+    assert model.head is inner.weight
+    assert len([*model.parameters()]) == 1
+
+
 def test_a_tie_to_a_tied_name_has_the_new_parameter_when_it_is_read() -> None:
     model = TiedAgain()
     model.inner.embed = nn.Embedding(4, 2)
     assert model.out is model.inner.head is model.inner.embed.weight
     model.inner.embed.load_state_dict({"weight": torch.ones(4, 2)}, assign=True)
     assert model.out is model.inner.head is model.inner.embed.weight
+
+
+class Scaled(Module):
+    factor: float = 2.0
+    steps: Tensor = buffer(4, persistent=False, value=lambda it: torch.arange(4).float() * it.factor)
+
+
+def test_the_error_of_a_method_is_named_where_its_buffer_is_read() -> None:
+    model = on_meta(Scaled)
+    del vars(model)["factor"]
+    model.to_empty(device="cpu")
+    with pytest.raises(
+        RuntimeError, match=r"Scaled\.steps was never written.*It ended with AttributeError: .*'factor'"
+    ):
+        model.get_buffer("steps").tolist()
+
+
+def test_tiny_values_are_compared_by_their_size() -> None:
+    class Tiny(Module):
+        rates: Tensor = buffer(3, persistent=False, value=lambda it: torch.tensor([1e-8, 2e-8, 5e-7]))
+
+        def forward(self) -> Tensor:
+            return self.rates
+
+    model = on_meta(Tiny)
+    model._buffers["rates"] = torch.zeros(3)
+    with pytest.warns(UserWarning, match="had other values"):
+        assert model().tolist() == Tiny()().tolist()

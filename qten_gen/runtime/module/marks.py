@@ -20,10 +20,11 @@ _MARKS: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.float16: (torch.int16, 0x7FA5),
     torch.bfloat16: (torch.int16, 0x7FE5),
     torch.int64: (torch.int64, -0x5A5A5A5A5A5A5A5B),
+    torch.int32: (torch.int32, -0x5A5A5A5B),
     torch.bool: (torch.uint8, _BYTE),
 }
 """The mark in each element, as a number of its bits, which no program writes by chance: a NaN unlike torch's own, which
-arithmetic hands on; an odd number of eight bytes; a bool that is neither 0 nor 1."""
+arithmetic gives; a large negative integer; a bool that is neither 0 nor 1."""
 
 
 class Mark(NamedTuple):
@@ -186,7 +187,7 @@ class Unwritten(Tensor):
 
 _MOVES = ("to", "cpu", "cuda", "type", "half", "bfloat16", "float", "double", "clone", "contiguous", "__deepcopy__")
 _ASKS = re.compile(
-    r"(is_(?!nonzero)|new_|_(?!_)).*|.*_(like|as)|dim|numel|size|stride|storage_offset|element_size|get_device|untyped_storage"
-    r"|data_ptr|type_as|__(len|hash|reduce_ex)__"
+    r"_?is_(?!nonzero).*|_has_.*|(new_)?(empty|zeros|ones|full|rand|randn)(_like|_strided)?|dim|numel|size|stride|storage_offset"
+    r"|element_size|get_device|untyped_storage|data_ptr|_version|__(len|hash|reduce_ex)__"
 ).fullmatch
 """Matches the names of functions that read no values."""

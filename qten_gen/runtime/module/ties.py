@@ -125,7 +125,7 @@ def tied(path: str, name: str, doc: str) -> RegisteredProperty:
             if leaf in getattr(type(holder), "_tied", ()):  # to a tied name, which is restored before it is read
                 getattr(holder, leaf, None)
             other = None if holder is None else holder._parameters.get(leaf)
-            if other is not None and other is not module._parameters.get(name):
+            if other is not module._parameters.get(name):
                 restore_ties(module)
         return usual(module)
 
@@ -299,6 +299,14 @@ def _place(module: nn.Module, path: str) -> _Place | None:
         return _Place(
             ".".join([*steps, "parametrizations", leaf, "original"]), parametrized.get_submodule(leaf), "original"
         )
+    while (
+        leaf not in holder._parameters and len(holder._modules) == 1
+    ):  # what wraps one module, as torch.compile's does
+        (step, inner), *_ = holder._modules.items()
+        if inner is None:
+            break
+        holder, steps = inner, [*steps, step]
+        path = ".".join([*steps, leaf])
     if f"{leaf}_orig" in holder._parameters:
         return _Place(f"{path}_orig", holder, f"{leaf}_orig")
     return _Place(path, holder, leaf)

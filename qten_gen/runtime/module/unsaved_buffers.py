@@ -148,13 +148,14 @@ def _remake_from_meta(module: nn.Module, changed: Mapping[str, tuple[Tensor, Ten
 
 def _remake(module: nn.Module, names: list[str], device: torch.device | None, foreign: Container[str]) -> None:
     """Make buffers of a module where they are, or on a device. What nothing makes, or is foreign, becomes `Unwritten`."""
+    values, error = made_values(module, names)
     with torch.no_grad():
-        for name, value in made_values(module, names).items():
+        for name, value in values.items():
             held = module._buffers[name]
             assert held is not None
             if value is None or name in foreign:
                 if type(held) in (Tensor, Unwritten) and held.numel():
-                    Unwritten.become(held, _never_written(module, name, is_foreign=name in foreign))
+                    Unwritten.become(held, _never_written(module, name, error, is_foreign=name in foreign))
             elif held.is_meta or held.shape != value.shape:
                 module._buffers[name] = value.to(device or held.device, held.dtype)
             else:
@@ -186,7 +187,7 @@ def write_whole(tensor: Tensor, value: Tensor, *, from_first: bool = False) -> N
     tensor.copy_(value)
 
 
-def _never_written(module: nn.Module, name: str, *, is_foreign: bool = False) -> str:
+def _never_written(module: nn.Module, name: str, error: Exception | None = None, *, is_foreign: bool = False) -> str:
     """The message about an unsaved buffer that nothing makes: why, and what to do about it."""
     cls = declared_class(module).__name__
     if is_foreign:
@@ -194,9 +195,10 @@ def _never_written(module: nn.Module, name: str, *, is_foreign: bool = False) ->
             f"{cls}.{name} has lost its values: it is in no state dict, and what a constructor or a module around {cls} wrote"
             f" there was gone on meta; let {cls} make them, by buffer(..., value=...) or in {cls}.reset_parameters"
         )
+    ended = "" if error is None else f". It ended with {type(error).__name__}: {str(error).partition(chr(10))[0]}"
     return (
         f"{cls}.{name} was never written: it is in no state dict, and no value=, initializer= or reset_parameters of {cls} makes"
-        " all of its values without reading a parameter, a saved buffer or another module's; let one of them do so"
+        f" all of its values without reading a parameter, a saved buffer or another module's; let one of them do so{ended}"
     )
 
 
