@@ -67,13 +67,6 @@ def given_memory(model: nn.Module) -> None:
         )
 
 
-class WithMask(Module):
-    """Has no saved tensor of its own."""
-
-    mask: Tensor = buffer(4, persistent=False, value=lambda it: torch.ones(4))
-    layer: nn.Linear = submodule(nn.Linear, 2, 2)
-
-
 def emptied_alone(model: nn.Module) -> None:
     for module in model.modules():
         module.to_empty(device="cpu", recurse=False)
@@ -103,7 +96,7 @@ def test_a_plain_child_gets_what_an_assigning_load_leaves_on_meta() -> None:
 
 
 def test_what_an_assigning_load_leaves_on_meta_goes_where_the_checkpoint_is() -> None:
-    model, state = on_meta(WithMask), WithMask().state_dict()
+    model, state = on_meta(WithLayer), WithLayer().state_dict()
     with torch.device("meta"):
         model.load_state_dict(state, assign=True)
     assert not any(tensor.is_meta for tensor in model.buffers())

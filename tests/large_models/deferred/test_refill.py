@@ -48,8 +48,6 @@ def test_three_cycles_are_wrong_without_and_right_with_it(cycle: str) -> None:
 
 
 class Shapes(nn.Module):
-    """Unsaved buffers whose memory several elements share, or that have no shape yet."""
-
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("wide", torch.ones(1).expand(3), persistent=False)
