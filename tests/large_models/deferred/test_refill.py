@@ -86,18 +86,15 @@ def test_fsdp_keeps_its_parameter_of_a_tie_and_has_no_tie_between_two_groups() -
     dist.destroy_process_group()
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("noise", r"\(5,\) is in no state dict, and deferred_init made one of shape \(4,\)"),
-        ("other", "did not make it"),
-    ],
-)
-def test_an_unsaved_buffer_that_the_recording_does_not_know_is_refused(name: str, message: str) -> None:
-    model = deferred(Model)
-    model.register_buffer(name, torch.ones(5), persistent=False)
-    with pytest.raises(ValueError, match=rf"Model\.{name} of shape .*{message}"):
-        refill(model)
+def test_an_unsaved_buffer_that_the_recording_does_not_know_is_refused() -> None:
+    for name, message in (
+        ("noise", r"deferred_init made one of shape \(4,\)"),
+        ("other", "deferred_init did not make it"),
+    ):
+        model = deferred(Model)
+        model.register_buffer(name, torch.ones(5), persistent=False)
+        with pytest.raises(ValueError, match=rf"Model\.{name} of shape \(5,\) is in no state dict, and {message}"):
+            refill(model)
 
 
 def test_what_cannot_be_mended_is_refused() -> None:

@@ -237,10 +237,8 @@ def test_a_buffer_without_elements_has_no_values_to_lose(tensor: str) -> None:
 
 @pytest.mark.parametrize(("at", "other"), [("Base", "nn.Module"), ("Deeper", "Net")])
 def test_a_buffer_that_a_base_or_a_subclass_fills(at: str, other: str) -> None:
-    made = (
-        "class Net({}):\n    def __init__(self):\n        super().__init__()\n"
-        "        self.at = nn.Buffer(torch.ones(2), persistent=False)\n"
-    )
+    init = "super().__init__(); self.at = nn.Buffer(torch.ones(2), persistent=False)"
+    made = f"class Net({{}}):\n    def __init__(self): {init}\n"
     filling = f"class {at}({other}):\n    def {{}}(self):  # after to_empty()\n        self.at.fill_(1)\n"
     for method, expected in (("reset_parameters", []), ("forward", ["QG505"])):
         classes = [filling.format(method), made.format("Base" if at == "Base" else "nn.Module")]
