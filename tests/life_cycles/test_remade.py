@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 from collections.abc import Callable
 
 import pytest
@@ -145,6 +146,7 @@ def test_a_cast_module_gets_the_values_that_it_had() -> None:
 
 class Noise(Module):
     noise: Tensor = buffer(4, persistent=False, initializer=nn.init.normal_)
+    drawn: Tensor = buffer(4, persistent=False, value=lambda it: torch.tensor([random.random() for _ in range(4)]))
     steps: Tensor = buffer(4, persistent=False, value=lambda it: torch.arange(4).float())
 
     def forward(self, x: Tensor) -> Tensor:
@@ -152,9 +154,12 @@ class Noise(Module):
 
 
 def test_random_values_are_the_same_whatever_was_drawn_before() -> None:
-    first = emptied(Noise).get_buffer("noise")
+    first = emptied(Noise)
     torch.rand(3)
-    assert torch.equal(first, emptied(Noise).get_buffer("noise"))
+    random.random()
+    model, state = on_meta(Noise), random.getstate()
+    assert all(map(torch.equal, first.buffers(), model.to_empty(device="cpu").buffers()))
+    assert random.getstate() == state
 
 
 def test_fake_tensors_have_no_values_to_make() -> None:

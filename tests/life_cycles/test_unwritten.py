@@ -82,6 +82,25 @@ class Doubled(Inner):
         self.steps.mul_(2)
 
 
+def test_it_is_left_without_values_by_what_gives_it_memory_later() -> None:
+    model = on_meta(Doubled)
+    model.load_state_dict({}, assign=True)
+    model._apply(lambda tensor: torch.empty_like(tensor, device="cpu"))
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"Doubled\.steps has lost its values"):
+            model().tolist()
+        model.to_empty(device="cpu")
+
+
+class RealPart(Module):
+    phases: Tensor = buffer(2, persistent=False, dtype=torch.complex64, initializer=lambda it: it.real.fill_(1))
+
+
+def test_half_of_a_complex_number_is_none() -> None:
+    with pytest.raises(RuntimeError, match=r"RealPart\.phases is not initialised"):
+        RealPart()
+
+
 class AroundPlain(Module):
     rotary: PlainRotary = submodule(PlainRotary, 8)
 
@@ -116,7 +135,8 @@ NAMES = ("scale", "steps", "layer.weight", "heads.1.weight")
 @pytest.mark.parametrize("missing", [(), NAMES, *((name,) for name in NAMES)])
 @pytest.mark.parametrize("made", [Parts, lambda: on_meta(Parts)])
 def test_the_first_call_says_what_nobody_has_loaded(made: Callable[[], Module], missing: tuple[str, ...]) -> None:
-    model: nn.Module = made().to_empty(device="cpu")
+    model: nn.Module = made().to_empty(device="cpu").to_empty(device="cpu")
+    assert len(model._forward_pre_hooks) == 1
     state = {name: value for name, value in Parts().state_dict().items() if name not in missing}
     model.load_state_dict(state, strict=False)
     copied: nn.Module = pickle.loads(pickle.dumps(copy.deepcopy(model)))

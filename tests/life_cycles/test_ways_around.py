@@ -15,7 +15,7 @@ from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoi
 from qten_gen import Module, buffer, deferred_init, param, submodule
 
 from .models import spoiled_memory
-from .test_remade import on_meta
+from .test_remade import Kinds, OfPlain, on_meta
 
 STEPS = [0.0, 1.0, 2.0, 3.0]
 
@@ -96,8 +96,36 @@ def test_a_plain_child_gets_what_an_assigning_load_leaves_on_meta() -> None:
     assert model.bfloat16()(torch.ones(4)).tolist() == [2.0 * each for each in STEPS]
 
 
+def test_what_an_assigning_load_leaves_on_meta_goes_where_the_checkpoint_is() -> None:
+    model, state = on_meta(WithLayer), WithLayer().state_dict()
+    with torch.device("meta"):
+        model.load_state_dict(state, assign=True)
+    assert not any(tensor.is_meta for tensor in model.buffers())
+
+
 def test_a_cast_on_meta_is_no_foreign_value_of_a_plain_child() -> None:
     assert on_meta(Around).bfloat16().to_empty(device="cpu")(torch.ones(4)).tolist() == STEPS
+
+
+def test_a_value_that_is_computed_from_memory_that_nobody_has_written_replaces_nothing() -> None:
+    model: nn.Module = on_meta(OfPlain)
+    given_memory(model)
+    with pytest.warns(match=r"PlainRotary\.inv_freq was on meta"), pytest.warns(match=r"OfPlain\.mask was on meta"):
+        assert model(torch.ones(4)).tolist() == [9.0] * 4
+
+
+def test_a_float8_buffer_is_compared() -> None:
+    model = on_meta(Kinds)
+    model._buffers["eights"] = torch.zeros(2, dtype=torch.float8_e4m3fn)
+    with pytest.warns(UserWarning, match=r"Kinds\.eights had other values"):
+        assert model.get_buffer("eights").float().tolist() == [1.0, 1.0]
+
+
+def test_a_buffer_that_is_made_in_inference_mode_is_left_alone() -> None:
+    model: nn.Module = on_meta(Reader)
+    with torch.inference_mode():
+        given_memory(model)
+    assert model(torch.ones(4)).tolist() == [9.0] * 4
 
 
 @pytest.mark.parametrize("way", [nn.Module.bfloat16, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])

@@ -35,7 +35,6 @@ FOUND: dict[str, list[tuple[str, int]]] = {
     "def forward(self, x):\n    return self._hf_hook(x)": [],  # a library sets it
     "def __init__(self, dim):\n    self.dim = dim": [("QG501", 1)],
     "def __init__(self):  # qten-gen: ignore[QG501] made by load()\n    self.x = 1  # qten-gen: ignore[QG210] later": [],
-    'def __init__(self):\n    super().__init__()\n    self.register_buffer("at", torch.empty(0), persistent=False)': [],
     (
         "def __init__(self):\n    super().__init__()\n    self.maps: list[Tensor] = [torch.tensor(0)]\n"
         "def forward(self, x):\n    self.maps = [x]\n    return self.maps[0]"
@@ -228,3 +227,20 @@ def test_a_buffer_that_another_class_fills(write: str) -> None:
     body = "def __init__(self):\n    super().__init__()\n    self.table = nn.Buffer(torch.ones(2), persistent=False)\n"
     other = f"class Model(nn.Module):\n    def _init_weights(self, module):  # after to_empty()\n        {write}\n"
     assert not codes(body, model=other)
+
+
+@pytest.mark.parametrize("tensor", ["None", "torch.empty(0)", "torch.ones(2).new_empty(0)", "torch.empty(2)"])
+def test_a_buffer_without_elements_has_no_values_to_lose(tensor: str) -> None:
+    body = f"def __init__(self):  # to_empty\n    super().__init__()\n    self.register_buffer('at', {tensor}, persistent=False)"
+    assert codes(body) == ([("QG505", 3)] if tensor == "torch.empty(2)" else [])
+
+
+@pytest.mark.parametrize(("at", "other"), [("Base", "nn.Module"), ("Deeper", "Net")])
+def test_a_buffer_that_a_base_or_a_subclass_fills(at: str, other: str) -> None:
+    init = "super().__init__(); self.at = nn.Buffer(torch.ones(2), persistent=False)"
+    made = f"class Net({{}}):\n    def __init__(self): {init}\n"
+    filling = f"class {at}({other}):\n    def {{}}(self):  # after to_empty()\n        self.at.fill_(1)\n"
+    for method, expected in (("reset_parameters", []), ("forward", ["QG505"])):
+        classes = [filling.format(method), made.format("Base" if at == "Base" else "nn.Module")]
+        text = "".join(classes if at == "Base" else reversed(classes))
+        assert [item.code for item in findings(net=text)] == expected
