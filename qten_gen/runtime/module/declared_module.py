@@ -67,7 +67,7 @@ class DeclaredModule(ModuleBase, Functional):
 
     def _look_below(self, device: torch.device | None = None) -> None:
         """Look at the unsaved buffers of plain modules in this one, whose own methods say nothing."""
-        if any(WATCHED in vars(part) for part in with_plain_parts(self)[1:]):
+        if self._modules and any(WATCHED in vars(part) for part in with_plain_parts(self)[1:]):
             from .unsaved_buffers import look_below
 
             look_below(self, device)

@@ -68,13 +68,9 @@ class ModuleMeta(DeclarationMeta):
                 if (said := explained(cls, error)) is None:
                     raise
                 raise said from error
-            for part in with_plain_parts(module) if "_modules" in vars(module) else ():
-                unsaved = part._buffers.values() if part._non_persistent_buffers_set else ()
-                kept = part.parameters() if cls._kept and part is module else ()
-                if any_on_meta(unsaved) or any_on_meta(islice(kept, 1)):
-                    from .unsaved_buffers import watch, written_elsewhere
-
-                    watch(part, written_elsewhere(part))
+            state = vars(module)
+            if state.get("_modules") or state.get("_non_persistent_buffers_set") or cls._kept:
+                _watch_on_meta(module)
             return module
 
         @property
@@ -176,6 +172,17 @@ def _place_properties(cls: type[ModuleBase], summary: Summary) -> None:
     for each in (generated, cls) if makes_unsaved else (cls,):  # a class's own code may register others
         for name in vars(each).keys() & REMAKING:
             setattr(each, name, _noting(vars(each)[name]))
+
+
+def _watch_on_meta(module: ModuleBase) -> None:
+    """Watch a new module that has unsaved buffers or kept dtypes on meta, and the plain modules in it."""
+    for part in with_plain_parts(module):
+        unsaved = part._buffers.values() if part._non_persistent_buffers_set else ()
+        kept = part.parameters() if part is module and type(module)._kept else ()
+        if any_on_meta(unsaved) or any_on_meta(islice(kept, 1)):
+            from .unsaved_buffers import watch, written_elsewhere
+
+            watch(part, written_elsewhere(part))
 
 
 def _noting(method: Callable[..., None]) -> Callable[..., None]:
