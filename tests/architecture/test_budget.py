@@ -17,7 +17,7 @@ ROOMS = {
     "rules": 5_014,
     "emit|report|building": 2_211,
     "runtime/declaring": 3_270,
-    "runtime/module": 3_950,
+    "runtime/module": 3_961,
     "runtime/qten_style|runtime": 2_043,
     "runtime/tensorclass|runtime/tensorclass/(core|fields)": 5_000,
     "runtime/tensorclass/(methods|operations)": 4_574,

@@ -284,36 +284,47 @@ def _look_at(module: Any, device: torch.device) -> None:
     given = [name for name, each in held.items() if not each.is_meta and name in notes and _is_given(each, notes[name])]
     values = fixed_values(module, given) if given else {}
     for name in given:
-        buffer, value, label = held[name], values.get(name), f"{declared_class(module).__name__}.{name}"
-        if value is None:
-            if notes[name].was_on_meta and not buffer._version:
-                _warn(
-                    f"{label} was on meta, and has memory now that nobody has written in place:"
-                    f" {_never_written(module, name)}. It is right only if that was assigned with its values"
-                )
-        elif value.shape == buffer.shape and not is_close(buffer.cpu(), value.to(buffer.dtype)):
-            if buffer._version:  # by somebody who means it, or by DistributedDataParallel, which sends garbage too
-                _warn(
-                    f"{label} was on meta, and was written in place since it got memory, but not with the values that its"
-                    " declaration gives. They are kept. If nobody meant them, call the module once before it is wrapped"
-                )
-                continue
-            module._buffers[name] = value.to(buffer.device, buffer.dtype)  # somebody else may hold the other
-            _warn(
-                f"{label} had other values than its declaration gives when the module was first used, as where a trainer"
-                " allocates a buffer of a model on meta and writes nothing; it has the declared ones now. To give it values of"
-                " your own, write them in place once it has memory, or assign them after the first call"
-            )
-    for name, each in kept_tensors(module):
-        if name in notes and notes[name].tensor.dtype != each.dtype:
-            _warn(
-                f"{declared_class(module).__name__}.{name} is declared with keep_dtype=True, was {notes[name].tensor.dtype} on"
-                f" meta, and has been loaded as {each.dtype} past every method of the module; cast the model on meta by .to(),"
-                " and let the loader take its dtypes"
-            )
+        _compare(module, name, values.get(name), was_on_meta=notes[name].was_on_meta)
+    _warn_of_casts(module, notes)
     # Noted anew: a trainer that reads one buffer may still replace the next.
     now = {name: note for name, note in _notes(module).items() if id(note.tensor) not in lent_now}
     vars(module)[WATCHED] = {**notes, **now}
+
+
+def _compare(module: Any, name: str, value: Tensor | None, *, was_on_meta: bool) -> None:
+    """Compare a buffer that got memory with the value of its declaration, and warn: None is no value, or a random one."""
+    buffer, label = module._buffers[name], f"{declared_class(module).__name__}.{name}"
+    if value is None:
+        if was_on_meta and not buffer._version:
+            _warn(
+                f"{label} was on meta, and has memory now that nobody has written in place:"
+                f" {_never_written(module, name)}. It is right only if that was assigned with its values"
+            )
+    elif value.shape != buffer.shape or is_close(buffer.cpu(), value.to(buffer.dtype)):
+        return
+    elif buffer._version:  # by somebody who means it, or by DistributedDataParallel, which sends garbage too
+        _warn(
+            f"{label} was on meta, and was written in place since it got memory, but not with the values that its"
+            " declaration gives. They are kept. If nobody meant them, call the module once before it is wrapped"
+        )
+    else:
+        module._buffers[name] = value.to(buffer.device, buffer.dtype)  # somebody else may hold the other
+        _warn(
+            f"{label} had other values than its declaration gives when the module was first used, as where a trainer"
+            " allocates a buffer of a model on meta and writes nothing; it has the declared ones now. To give it values of"
+            " your own, write them in place once it has memory, or assign them after the first call"
+        )
+
+
+def _warn_of_casts(module: nn.Module, notes: Mapping[str, _Note]) -> None:
+    """Warn where a loader has changed a dtype that the module keeps."""
+    for name, tensor in kept_tensors(module):
+        if name in notes and notes[name].tensor.dtype != tensor.dtype:
+            _warn(
+                f"{declared_class(module).__name__}.{name} is declared with keep_dtype=True, was {notes[name].tensor.dtype} on"
+                f" meta, and has been loaded as {tensor.dtype} past every method of the module; cast the model on meta by"
+                " .to(), and let the loader take its dtypes"
+            )
 
 
 def _is_given(tensor: Tensor, note: _Note) -> bool:
